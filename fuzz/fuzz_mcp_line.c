@@ -127,7 +127,7 @@ static void check_message(const json_t *value)
 }
 
 /* exchange counts the ends of its line. */
-static void take_answer(void *ctx, void *exchange, const char *text, size_t len, bool is_last)
+static void take_answer(void *ctx, void *exchange, const char *text, size_t len, enum mcp_end end)
 {
 	json_t *value = len ? json_loadb(text, len, 0, NULL) : NULL;
 	json_t *one;
@@ -142,7 +142,7 @@ static void take_answer(void *ctx, void *exchange, const char *text, size_t len,
 		check_message(value);
 	}
 	json_decref(value);
-	if (exchange && is_last)
+	if (exchange && end != MCP_MORE)
 		atomic_fetch_add((atomic_int *)exchange, 1);
 }
 
@@ -180,12 +180,12 @@ static void talk(struct mcp_conn *c, char *text, size_t size)
 	         "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
 	         "\"clientInfo\":{\"name\":\"f\"}}}",
 	         revisions[size ? text[0] & 3 : 0]);
-	wants[0] = mcp_conn_take(c, hello, strlen(hello), &ends[0]) != MCP_NO_ANSWER;
+	wants[0] = mcp_conn_take(c, hello, strlen(hello), NULL, &ends[0]) != MCP_NO_ANSWER;
 	while (nr <= LINES_MAX && at < past) {
 		char *eol = memchr(at, '\n', (size_t)(past - at));
 		size_t len = (size_t)((eol ? eol : past) - at);
 
-		wants[nr] = mcp_conn_take(c, at, len, &ends[nr]) != MCP_NO_ANSWER;
+		wants[nr] = mcp_conn_take(c, at, len, NULL, &ends[nr]) != MCP_NO_ANSWER;
 		nr++;
 		at[len] = '\0'; /* past the end of the input there is one already */
 		read_headers(at);

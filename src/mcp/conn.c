@@ -1,6 +1,5 @@
 /* Connections: messages in, answers out, each request answered once. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,18 +35,27 @@ void mcp_conn_set_owner(struct mcp_conn *c, uint64_t owner)
 	c->stateless_owner = owner;
 }
 
+/* Those that are open wait for their client. */
+static bool is_busy(const struct mcp_conn *c)
+{
+	for (const struct mcp_request *r = c->requests; r; r = r->next)
+		if (!r->is_open)
+			return true;
+	return false;
+}
+
 bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms)
 {
 	bool is_idle;
 
 	pthread_mutex_lock(&c->lock);
-	while (c->requests) {
+	while (is_busy(c)) {
 		if (!timeout_ms)
 			pthread_cond_wait(&c->is_idle, &c->lock);
 		else if (thread_cond_wait_ms(&c->is_idle, &c->lock, timeout_ms) == -ETIMEDOUT)
 			break;
 	}
-	is_idle = !c->requests;
+	is_idle = !is_busy(c);
 	pthread_mutex_unlock(&c->lock);
 	return is_idle;
 }
@@ -64,25 +72,6 @@ static void forget(struct mcp_conn *c)
 	pthread_mutex_unlock(&c->server->lock);
 }
 
-void mcp_conn_free(struct mcp_conn *c)
-{
-	if (!c)
-		return;
-	pthread_mutex_lock(&c->lock);
-	atomic_store(&c->is_closing, true);
-	for (struct mcp_request *r = c->requests; r; r = r->next)
-		atomic_store(&r->is_cancelled, true);
-	pthread_mutex_unlock(&c->lock);
-	(void)mcp_conn_drain(c, 0);
-	forget(c);
-	subscriptions_end(c);
-	trace_store_forget(c->server->world.traces, c->id);
-	pthread_cond_destroy(&c->is_idle);
-	pthread_mutex_destroy(&c->subscribe_lock);
-	pthread_mutex_destroy(&c->lock);
-	free(c);
-}
-
 bool mcp_conn_is_initialized(const struct mcp_conn *c)
 {
 	return atomic_load(&c->version) != NULL;
@@ -93,87 +82,9 @@ const char *mcp_conn_version(const struct mcp_conn *c)
 	return atomic_load(&c->version);
 }
 
-int rpc_fail(struct rpc_error *e, int code, const char *fmt, ...)
+bool mcp_conn_is_stateless(const struct mcp_conn *c)
 {
-	va_list args;
-
-	e->code = code;
-	va_start(args, fmt);
-	vsnprintf(e->message, sizeof(e->message), fmt, args);
-	va_end(args);
-	return -1;
-}
-
-static void put_id(struct json_writer *w, const json_t *id)
-{
-	if (json_is_string(id))
-		jw_bytes(w, "id", json_string_value(id), json_string_length(id));
-	else if (json_is_integer(id))
-		jw_i64(w, "id", json_integer_value(id));
-	else
-		jw_null(w, "id");
-}
-
-static void put_error(struct json_writer *w, const json_t *id, const struct rpc_error *e)
-{
-	jw_begin_object(w, NULL);
-	jw_string(w, "jsonrpc", "2.0");
-	put_id(w, id);
-	jw_begin_object(w, "error");
-	jw_i64(w, "code", e->code);
-	jw_string(w, "message", e->message);
-	jw_end_object(w);
-	jw_end_object(w);
-}
-
-/* The answer of one of a batch; with the last one the batch is freed. */
-static void answer_batch(struct mcp_conn *c, struct rpc_batch *b, const char *text, size_t len)
-{
-	bool is_last;
-
-	pthread_mutex_lock(&c->lock);
-	if (len) {
-		jw_raw(&b->out.w, NULL, text, len);
-		b->nr_answers++;
-	}
-	is_last = --b->nr_pending == 0;
-	pthread_mutex_unlock(&c->lock);
-	if (!is_last)
-		return;
-	jw_end_array(&b->out.w);
-	if (!b->is_silent && (outgoing_end(&b->out) || !b->nr_answers))
-		c->link.send(c->link.ctx, b->exchange, NULL, 0, true);
-	else if (!b->is_silent)
-		c->link.send(c->link.ctx, b->exchange, b->out.text, b->out.len, true);
-	outgoing_done(&b->out);
-	json_decref(b->values);
-	free(b);
-}
-
-static void send_answer(struct mcp_conn *c, struct rpc_batch *b, void *exchange, const char *text,
-                        size_t len)
-{
-	if (b)
-		answer_batch(c, b, text, len);
-	else
-		c->link.send(c->link.ctx, exchange, text, len, true);
-}
-
-static void answer_error(struct mcp_conn *c, struct rpc_batch *b, void *exchange, const json_t *id,
-                         const struct rpc_error *e)
-{
-	struct outgoing o;
-
-	if (outgoing_begin(&o)) {
-		send_answer(c, b, exchange, NULL, 0);
-		return;
-	}
-	put_error(&o.w, id, e);
-	if (outgoing_end(&o))
-		send_answer(c, b, exchange, NULL, 0);
-	else
-		send_answer(c, b, exchange, o.text, o.len);
-	outgoing_done(&o);
+	return atomic_load(&c->is_stateless);
 }
 
 /* The request is over: it can no longer be found and cancelled. */
@@ -187,9 +98,10 @@ static void finish(struct mcp_request *r)
 		at = &(*at)->next;
 	if (*at)
 		*at = r->next;
-	if (!c->requests)
+	if (!is_busy(c))
 		pthread_cond_broadcast(&c->is_idle);
 	pthread_mutex_unlock(&c->lock);
+	json_decref(r->input_requests);
 	json_decref(r->value);
 	free(r);
 }
@@ -206,53 +118,175 @@ static bool begin_answer(struct mcp_request *r)
 	return is_wanted;
 }
 
+/* From now on the request waits for its end alone, and may be gone; false if it was cancelled before. */
+static bool stay_open(struct mcp_request *r)
+{
+	struct mcp_conn *c = r->conn;
+	bool is_open;
+
+	pthread_mutex_lock(&c->lock);
+	is_open = r->is_open = !atomic_load(&r->is_cancelled);
+	if (!is_busy(c))
+		pthread_cond_broadcast(&c->is_idle);
+	pthread_mutex_unlock(&c->lock);
+	return is_open;
+}
+
+/* Writes the object of the answer; what run() of the method returns. */
+static int put_answer(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
+{
+	struct era_result result = { .cache = r->method->cache };
+	int code;
+
+	jw_begin_object(w, NULL);
+	jw_string(w, "jsonrpc", "2.0");
+	rpc_put_id(w, "id", r->id);
+	jw_begin_object(w, "result");
+	code = r->method->run(r, w, e);
+	result.is_input_required = r->input_requests != NULL;
+	result.subscription = r->is_subscription ? r->id : NULL;
+	era_put_result(w, r->said.era, &result);
+	jw_end_object(w);
+	jw_end_object(w);
+	return code;
+}
+
 /* Runs the method and answers; a request that was cancelled meanwhile gets no answer. */
 static void run(void *ctx)
 {
 	struct mcp_request *r = ctx;
+	struct answer a = { r->batch, r->exchange, MCP_LAST };
 	struct rpc_error e = { .code = RPC_INTERNAL, .message = "out of memory" };
 	struct outgoing o = { 0 };
 	bool is_good = !atomic_load(&r->is_cancelled) && outgoing_begin(&o) == 0;
+	int code = -1;
 
 	if (is_good) {
-		jw_begin_object(&o.w, NULL);
-		jw_string(&o.w, "jsonrpc", "2.0");
-		put_id(&o.w, r->id);
-		jw_begin_object(&o.w, "result");
-		is_good = r->method->run(r, &o.w, &e) == 0;
-		jw_end_object(&o.w);
-		jw_end_object(&o.w);
-		is_good = outgoing_end(&o) == 0 && is_good;
+		code = put_answer(r, &o.w, &e);
+		is_good = outgoing_end(&o) == 0 && code == 0;
 	}
-	if (!begin_answer(r))
-		send_answer(r->conn, r->batch, r->exchange, NULL, 0);
-	else if (is_good)
-		send_answer(r->conn, r->batch, r->exchange, o.text, o.len);
-	else
-		answer_error(r->conn, r->batch, r->exchange, r->id, &e);
+	if (code == METHOD_STAYS_OPEN && stay_open(r)) {
+		outgoing_done(&o);
+		return;
+	}
+	if (code == METHOD_STAYS_OPEN)
+		subscriptions_end(r->conn, r);
+	if (!begin_answer(r)) {
+		answer_send(r->conn, &a, NULL, 0);
+		rpc_error_done(&e);
+	} else if (is_good) {
+		answer_send(r->conn, &a, o.text, o.len);
+	} else {
+		a.end = era_end_of_error(r->said.era, e.code, false);
+		answer_error(r->conn, &a, r->id, &e);
+	}
 	outgoing_done(&o);
 	finish(r);
+}
+
+/* An open request whose end has come; its client learns of it unless it asked for it. */
+static void close_request(struct mcp_request *r, bool is_silent)
+{
+	struct answer a = { NULL, r->exchange, MCP_LAST };
+	struct era_result result = { .subscription = r->id };
+	struct outgoing o = { 0 };
+
+	subscriptions_end(r->conn, r);
+	if (!is_silent && outgoing_begin(&o) == 0) {
+		jw_begin_object(&o.w, NULL);
+		jw_string(&o.w, "jsonrpc", "2.0");
+		rpc_put_id(&o.w, "id", r->id);
+		jw_begin_object(&o.w, "result");
+		era_put_result(&o.w, r->said.era, &result);
+		jw_end_object(&o.w);
+		jw_end_object(&o.w);
+		if (outgoing_end(&o) == 0)
+			answer_send(r->conn, &a, o.text, o.len);
+	} else {
+		answer_send(r->conn, &a, NULL, 0);
+	}
+	outgoing_done(&o);
+	finish(r);
+}
+
+typedef bool match_fn(const struct mcp_request *r, const void *what);
+
+/*
+ * Cancels what matches and does not answer yet: what runs notices it, what is open is closed here. initialize must not be
+ * cancelled.
+ */
+static void cancel_matching(struct mcp_conn *c, match_fn *match, const void *what, bool is_silent)
+{
+	struct mcp_request *open;
+
+	do {
+		open = NULL;
+		pthread_mutex_lock(&c->lock);
+		for (struct mcp_request *r = c->requests; r && !open; r = r->next) {
+			if (r->is_answering || r->method->must_be_alone || !match(r, what))
+				continue;
+			atomic_store(&r->is_cancelled, true);
+			if (r->is_open)
+				open = r;
+		}
+		if (open)
+			open->is_open = false;
+		if (open)
+			open->is_answering = true;
+		pthread_mutex_unlock(&c->lock);
+		if (open)
+			close_request(open, is_silent);
+	} while (open);
+}
+
+static bool has_id(const struct mcp_request *r, const void *id)
+{
+	return json_equal(r->id, id);
+}
+
+static bool has_exchange(const struct mcp_request *r, const void *exchange)
+{
+	return r->exchange == exchange;
+}
+
+static bool is_any(const struct mcp_request *r, const void *what)
+{
+	(void)r;
+	(void)what;
+	return true;
 }
 
 static void cancel(struct mcp_conn *c, const json_t *params)
 {
 	const json_t *id = json_object_get(params, "requestId");
 
-	pthread_mutex_lock(&c->lock);
-	for (struct mcp_request *r = c->requests; id && r; r = r->next)
-		/* What already answers cannot be called back; initialize must not be cancelled. */
-		if (!r->is_answering && json_equal(r->id, id) && !r->method->must_be_alone)
-			atomic_store(&r->is_cancelled, true);
-	pthread_mutex_unlock(&c->lock);
+	if (id)
+		cancel_matching(c, has_id, id, true);
 }
 
 void mcp_conn_abandon(struct mcp_conn *c, const void *exchange)
 {
+	cancel_matching(c, has_exchange, exchange, true);
+}
+
+void mcp_conn_free(struct mcp_conn *c)
+{
+	if (!c)
+		return;
 	pthread_mutex_lock(&c->lock);
+	atomic_store(&c->is_closing, true);
 	for (struct mcp_request *r = c->requests; r; r = r->next)
-		if (r->exchange == exchange && !r->is_answering && !r->method->must_be_alone)
-			atomic_store(&r->is_cancelled, true);
+		atomic_store(&r->is_cancelled, true);
 	pthread_mutex_unlock(&c->lock);
+	(void)mcp_conn_drain(c, 0);
+	cancel_matching(c, is_any, NULL, false);
+	forget(c);
+	subscriptions_end(c, NULL);
+	trace_store_forget(c->server->world.traces, c->id);
+	pthread_cond_destroy(&c->is_idle);
+	pthread_mutex_destroy(&c->subscribe_lock);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
 }
 
 /*
@@ -261,7 +295,7 @@ void mcp_conn_abandon(struct mcp_conn *c, const void *exchange)
  * unless it belongs to a batch.
  */
 static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const struct message *m,
-                                       struct rpc_batch *b, void *exchange)
+                                       const struct era_facts *said, const struct answer *a)
 {
 	const json_t *token = json_object_get(json_object_get(m->params, "_meta"), "progressToken");
 	struct mcp_request *r = calloc(1, sizeof(*r));
@@ -269,11 +303,12 @@ static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const 
 	if (!r)
 		return NULL;
 	r->conn = c;
-	r->owner = c->id;
-	r->method = method_find(m->method);
-	r->batch = b;
-	r->exchange = exchange;
-	r->value = b ? NULL : value;
+	r->owner = said->era == ERA_STATELESS ? c->stateless_owner : c->id;
+	r->method = method_find(said->era, m->method);
+	r->said = *said;
+	r->batch = a->batch;
+	r->exchange = a->exchange;
+	r->value = a->batch ? NULL : value;
 	r->id = m->id;
 	r->params = m->params;
 	r->progress_token = json_is_string(token) || json_is_integer(token) ? token : NULL;
@@ -284,69 +319,105 @@ static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const 
 	return r;
 }
 
-static void take_request(struct mcp_conn *c, json_t *value, const struct message *m,
-                         struct rpc_batch *b, void *exchange)
+/* Whether a request may run. */
+static int check_request(const struct mcp_conn *c, const struct message *m, enum mcp_era era,
+                         bool is_in_batch, struct rpc_error *e)
 {
-	const struct method *method = method_find(m->method);
+	const struct method *method = method_find(era, m->method);
+
+	if (!method)
+		return rpc_fail(e, RPC_NO_METHOD, "there is no method %.64s", m->method);
+	if (era == ERA_SESSION && !method->is_early && !mcp_conn_is_initialized(c))
+		return rpc_fail(e, RPC_INVALID_REQUEST, "%.64s comes before initialize", m->method);
+	if (is_in_batch && (era == ERA_STATELESS || method->must_be_alone))
+		return rpc_fail(e, RPC_INVALID_REQUEST, "%.64s must not be part of a batch",
+		                m->method);
+	return 0;
+}
+
+static void take_request(struct mcp_conn *c, json_t *value, const struct message *m,
+                         const struct mcp_headers *headers, struct answer *a)
+{
 	struct rpc_error e = { .code = RPC_INTERNAL, .message = "out of memory" };
 	struct mcp_request *r = NULL;
-	if (!method)
-		rpc_fail(&e, RPC_NO_METHOD, "there is no method %.64s", m->method);
-	else if (!method->is_early && !mcp_conn_is_initialized(c))
-		rpc_fail(&e, RPC_INVALID_REQUEST, "%.64s comes before initialize", m->method);
-	else if (b && method->must_be_alone)
-		rpc_fail(&e, RPC_INVALID_REQUEST, "%.64s must not be part of a batch", m->method);
-	else
-		r = new_request(c, value, m, b, exchange);
+	struct era_facts said;
+	bool is_refused = era_read(m, headers, &said, &e) != 0;
+
+	if (said.era == ERA_STATELESS)
+		atomic_store(&c->is_stateless, true);
+	if (!is_refused && !check_request(c, m, said.era, a->batch != NULL, &e))
+		r = new_request(c, value, m, &said, a);
 	if (!r) {
-		answer_error(c, b, exchange, m->id, &e);
-		if (!b)
+		a->end = era_end_of_error(said.era, e.code, is_refused);
+		answer_error(c, a, m->id, &e);
+		if (!a->batch)
 			json_decref(value);
 		return;
 	}
-	if (!method->is_slow) {
+	if (!r->method->is_slow) {
 		run(r);
 		return;
 	}
 	if (pool_do(c->server->pool, run, r)) {
 		rpc_fail(&e, RPC_INTERNAL, "too many calls are queued; try again later");
 		(void)begin_answer(r);
-		answer_error(c, b, exchange, m->id, &e);
+		answer_error(c, a, m->id, &e);
 		finish(r);
 	}
 }
 
-/* One message, alone (and then it is given away) or of a batch. */
-static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
-                     struct rpc_batch *b, void *exchange)
-{
-	struct rpc_error e;
-
-	switch (m->kind) {
-	case MESSAGE_REQUEST:
-		take_request(c, value, m, b, exchange);
-		return;
-	case MESSAGE_NOTIFICATION:
-		if (strcmp(m->method, "notifications/cancelled") == 0)
-			cancel(c, m->params);
-		break;
-	case MESSAGE_BAD:
-		rpc_fail(&e, m->code, "%s", m->why);
-		answer_error(c, b, exchange, m->id, &e);
-		break;
-	case MESSAGE_RESPONSE:
-		break; /* we ask nothing */
-	}
-	if (!b)
-		json_decref(value);
-}
-
 static void refuse(struct mcp_conn *c, void *exchange, int code, const char *why)
 {
-	struct rpc_error e;
+	struct answer a = { NULL, exchange, MCP_LAST_REFUSED };
+	struct rpc_error e = { 0 };
 
 	rpc_fail(&e, code, "%s", why);
-	answer_error(c, NULL, exchange, NULL, &e);
+	answer_error(c, &a, NULL, &e);
+}
+
+/* Of its errors only those are reported that a transport can report. */
+static enum mcp_taken take_notification(struct mcp_conn *c, const struct message *m,
+                                        const struct mcp_headers *headers, void *exchange)
+{
+	struct rpc_error e = { 0 };
+	struct era_facts said;
+	int err = era_read(m, headers, &said, &e);
+
+	if (said.era == ERA_STATELESS)
+		atomic_store(&c->is_stateless, true);
+	if (err && headers) {
+		refuse(c, exchange, e.code, e.message);
+		rpc_error_done(&e);
+		return MCP_REFUSED;
+	}
+	rpc_error_done(&e);
+	if (strcmp(m->method, "notifications/cancelled") == 0)
+		cancel(c, m->params);
+	return MCP_NO_ANSWER;
+}
+
+/* One message, alone (and then it is given away) or of a batch. */
+static enum mcp_taken take_one(struct mcp_conn *c, json_t *value, const struct message *m,
+                               const struct mcp_headers *headers, struct answer *a)
+{
+	enum mcp_taken taken = MCP_NO_ANSWER; /* of a response: we ask nothing */
+	struct rpc_error e = { 0 };
+
+	if (m->kind == MESSAGE_REQUEST) {
+		take_request(c, value, m, headers, a);
+		return MCP_ANSWERED;
+	}
+	if (m->kind == MESSAGE_NOTIFICATION) {
+		taken = take_notification(c, m, a->batch ? NULL : headers, a->exchange);
+	} else if (m->kind == MESSAGE_BAD) {
+		rpc_fail(&e, m->code, "%s", m->why);
+		a->end = MCP_LAST_REFUSED;
+		answer_error(c, a, m->id, &e);
+		taken = MCP_REFUSED;
+	}
+	if (!a->batch)
+		json_decref(value);
+	return taken;
 }
 
 static bool wants_answer(const struct message *m)
@@ -358,8 +429,7 @@ static const char *why_no_batch(const struct mcp_conn *c, const json_t *values)
 {
 	const char *version = mcp_conn_version(c);
 
-	/* Only one revision of the protocol has batches. */
-	if (!version || strcmp(version, "2025-03-26") != 0)
+	if (!era_has_batches(version))
 		return "this revision of the protocol has no batches";
 	if (!json_array_size(values))
 		return "an empty batch";
@@ -415,33 +485,31 @@ static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *excha
 	}
 	json_array_foreach(values, i, value)
 	{
+		struct answer a = { b, exchange, MCP_LAST };
+
 		message_read(value, &m);
-		take_one(c, value, &m, b, exchange);
+		(void)take_one(c, value, &m, NULL, &a);
 	}
 	answer_batch(c, b, NULL, 0);
 	return nr ? MCP_ANSWERED : MCP_NO_ANSWER;
 }
 
-enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, void *exchange)
+enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len,
+                             const struct mcp_headers *headers, void *exchange)
 {
+	struct answer a = { NULL, exchange, MCP_LAST };
 	const char *why;
 	json_t *value = message_parse(text, len, &why);
-	enum mcp_taken taken = MCP_NO_ANSWER;
 	struct message m;
 
 	if (!value) {
 		refuse(c, exchange, RPC_PARSE_ERROR, why);
 		return MCP_REFUSED;
 	}
-	if (json_is_array(value)) {
-		taken = take_batch(c, value, exchange);
-	} else {
-		message_read(value, &m);
-		if (wants_answer(&m))
-			taken = m.kind == MESSAGE_BAD ? MCP_REFUSED : MCP_ANSWERED;
-		take_one(c, value, &m, NULL, exchange);
-	}
-	return taken;
+	if (json_is_array(value))
+		return take_batch(c, value, exchange);
+	message_read(value, &m);
+	return take_one(c, value, &m, headers, &a);
 }
 
 void conn_notify(struct mcp_conn *c, void *exchange, const char *method, notification_fn *fill,
@@ -460,6 +528,6 @@ void conn_notify(struct mcp_conn *c, void *exchange, const char *method, notific
 	jw_end_object(&o.w);
 	jw_end_object(&o.w);
 	if (outgoing_end(&o) == 0)
-		c->link.send(c->link.ctx, exchange, o.text, o.len, false);
+		c->link.send(c->link.ctx, exchange, o.text, o.len, MCP_MORE);
 	outgoing_done(&o);
 }

@@ -163,12 +163,16 @@ int resource_poll(const struct resource *res, struct mcp_world *w, const char *q
 	return err;
 }
 
-static int fail_read(struct rpc_error *e, const struct diag *d, int err, const char *uri)
+static int fail_read(const struct mcp_request *r, struct rpc_error *e, const struct diag *d,
+                     int err, const char *uri)
 {
 	char line[sizeof(d->what) + sizeof(d->hint) + 128];
 
-	if (err == -ENOENT)
-		return rpc_fail(e, RPC_NO_RESOURCE, "there is no resource %.128s", uri);
+	if (err == -ENOENT) {
+		(void)rpc_fail(e, era_no_resource(r->said.era), "there is no resource %.128s", uri);
+		e->data = json_pack("{s:s}", "uri", uri);
+		return -1;
+	}
 	diag_format(d, line, sizeof(line));
 	return rpc_fail(e, err == -EINVAL ? RPC_INVALID_PARAMS : RPC_INTERNAL, "%s", line);
 }
@@ -185,7 +189,7 @@ int method_resources_read(struct mcp_request *r, struct json_writer *w, struct r
 	if (!uri)
 		return rpc_fail(e, RPC_INVALID_PARAMS, "resources/read needs a text \"uri\"");
 	if (!res || !server_offers_resource(s, res))
-		return fail_read(e, &d, -ENOENT, uri);
+		return fail_read(r, e, &d, -ENOENT, uri);
 	err = read_text(res, &s->world, query, &d, &o);
 	if (!err) {
 		jw_begin_array(w, "contents");
@@ -199,5 +203,5 @@ int method_resources_read(struct mcp_request *r, struct json_writer *w, struct r
 	outgoing_done(&o);
 	if (res->needs_daemon)
 		server_log_losses(s);
-	return err ? fail_read(e, &d, err, uri) : 0;
+	return err ? fail_read(r, e, &d, err, uri) : 0;
 }

@@ -75,9 +75,19 @@ static void put_failure(struct json_writer *w, const struct diag *d)
 	jw_bool(w, "isError", true);
 }
 
+static void put_questions(struct json_writer *w, const json_t *questions)
+{
+	char *text = json_dumps(questions, JSON_COMPACT);
+
+	if (text)
+		jw_raw(w, "inputRequests", text, strlen(text));
+	free(text);
+}
+
 /* What the tool wrote is kept apart until it has succeeded. */
 static int run_tool(struct tool_call *call, struct json_writer *w, struct rpc_error *e)
 {
+	const struct mcp_request *r = call->request;
 	struct outgoing o;
 	int err, ending;
 
@@ -92,7 +102,9 @@ static int run_tool(struct tool_call *call, struct json_writer *w, struct rpc_er
 		err = diag_set(call->d, ending, "ask for less", "the answer could not be written");
 	if (err && !call->d->what[0])
 		diag_set(call->d, err, NULL, "%s failed: %s", call->tool->name, strerror(-err));
-	if (err) {
+	if (err && r->input_requests) {
+		put_questions(w, r->input_requests);
+	} else if (err) {
 		put_failure(w, call->d);
 	} else {
 		put_text(w, o.text, o.len);
@@ -125,6 +137,8 @@ int method_tools_call(struct mcp_request *r, struct json_writer *w, struct rpc_e
 		                "there is no tool %.64s; tools/list lists them", name);
 	if (given && !json_is_object(given))
 		return rpc_fail(e, RPC_INVALID_PARAMS, "\"arguments\" must be an object");
+	if (check_input_responses(r, e))
+		return -1;
 	if (t->needs_daemon && !s->world.cfg.is_daemon) {
 		diag_set(&d, -EINVAL, "start 'schedscope mcp --daemon', or use record_and_analyze",
 		         "%s needs live data, which this server does not collect", t->name);
@@ -191,7 +205,7 @@ bool call_is_cancelled(const struct tool_call *c)
 
 void call_log(struct tool_call *c, enum mcp_level level, const char *fmt, ...)
 {
-	const struct mcp_request *r = c->request;
+	struct mcp_request *r = c->request;
 	char text[LOG_BYTES];
 	va_list args;
 
@@ -200,7 +214,7 @@ void call_log(struct tool_call *c, enum mcp_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	conn_log(r->conn, level, c->tool->name, text);
+	request_log(r, level, c->tool->name, text);
 }
 
 struct call_progress {

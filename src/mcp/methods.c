@@ -9,10 +9,6 @@
 /* Entries of a list. More than there are tools: some clients never ask for a second page. */
 #define PAGE 100U
 
-/* The newest first. */
-static const char *const versions[] = { MCP_LATEST, "2025-06-18", "2025-03-26", "2024-11-05" };
-#define NR_VERSIONS (sizeof(versions) / sizeof(versions[0]))
-
 static const char *const levels[] = {
 	[MCP_DEBUG] = "debug",     [MCP_INFO] = "info",           [MCP_NOTICE] = "notice",
 	[MCP_WARNING] = "warning", [MCP_ERROR] = "error",         [MCP_CRITICAL] = "critical",
@@ -24,7 +20,7 @@ const char *level_name(enum mcp_level level)
 	return levels[level];
 }
 
-static bool level_parse(const char *text, enum mcp_level *out)
+bool level_parse(const char *text, enum mcp_level *out)
 {
 	for (size_t i = 0; text && i < sizeof(levels) / sizeof(levels[0]); i++) {
 		if (strcmp(levels[i], text) == 0) {
@@ -33,19 +29,6 @@ static bool level_parse(const char *text, enum mcp_level *out)
 		}
 	}
 	return false;
-}
-
-static const char *find_version(const char *version)
-{
-	for (size_t i = 0; i < NR_VERSIONS; i++)
-		if (strcmp(versions[i], version) == 0)
-			return versions[i];
-	return NULL;
-}
-
-bool mcp_version_is_known(const char *version)
-{
-	return find_version(version) != NULL;
 }
 
 static void put_flag(struct json_writer *w, const char *key, const char *name, bool value)
@@ -84,7 +67,7 @@ static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_e
 {
 	const char *asked = json_string_value(json_object_get(r->params, "protocolVersion"));
 	const json_t *client = json_object_get(r->params, "clientInfo");
-	const char *version = asked ? find_version(asked) : NULL;
+	const char *version = asked ? era_session_version(asked) : NULL;
 
 	if (!asked)
 		return rpc_fail(e, RPC_INVALID_PARAMS,
@@ -96,15 +79,27 @@ static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_e
 		return rpc_fail(e, RPC_INVALID_PARAMS,
 		                "initialize needs an object \"clientInfo\" with a name");
 	if (!version)
-		version = versions[0];
+		version = MCP_LATEST;
 	atomic_store(&r->conn->version, version);
 	jw_string(w, "protocolVersion", version);
 	put_capabilities(w);
 	jw_begin_object(w, "serverInfo");
-	jw_string(w, "name", "schedscope");
+	jw_string(w, "name", SERVER_NAME);
 	jw_string(w, "title", "schedscope: the Linux scheduler, explained");
 	jw_string(w, "version", SCHEDSCOPE_VERSION);
 	jw_end_object(w);
+	jw_string(w, "instructions", instructions);
+	return 0;
+}
+
+static int discover(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
+{
+	(void)r;
+	(void)e;
+	jw_begin_array(w, "supportedVersions");
+	jw_string(w, NULL, ERA_STATELESS_VERSION);
+	jw_end_array(w);
+	put_capabilities(w);
 	jw_string(w, "instructions", instructions);
 	return 0;
 }
@@ -124,33 +119,51 @@ static int set_level(struct mcp_request *r, struct json_writer *w, struct rpc_er
 
 	(void)w;
 	if (!level_parse(text, &level))
-		return rpc_fail(
-			e, RPC_INVALID_PARAMS,
-			"\"level\" must be one of debug, info, notice, warning, error, critical, alert, emergency");
+		return rpc_fail(e, RPC_INVALID_PARAMS, "\"level\" must be " LEVELS_TEXT);
 	atomic_store(&r->conn->level, (int)level);
 	return 0;
 }
 
+/* Lists stay the same as long as the server runs; a restart may have other options. */
+#define LIST_CACHE           \
+	{                    \
+		true, 300000 \
+	}
+/* What a resource holds is of this moment. */
+#define READ_CACHE      \
+	{               \
+		true, 0 \
+	}
+
 static const struct method methods[] = {
-	{ "initialize", false, true, true, initialize },
-	{ "ping", false, true, false, ping },
-	{ "logging/setLevel", false, false, false, set_level },
-	{ "tools/list", false, false, false, method_tools_list },
-	{ "tools/call", true, false, false, method_tools_call },
-	{ "resources/list", false, false, false, method_resources_list },
-	{ "resources/templates/list", false, false, false, method_resources_templates },
-	{ "resources/read", true, false, false, method_resources_read },
-	{ "resources/subscribe", true, false, false, method_resources_subscribe },
-	{ "resources/unsubscribe", true, false, false, method_resources_unsubscribe },
-	{ "prompts/list", false, false, false, method_prompts_list },
-	{ "prompts/get", false, false, false, method_prompts_get },
-	{ "completion/complete", true, false, false, method_complete },
+	{ "initialize", ERA_SESSION, false, true, true, { 0 }, initialize },
+	{ "ping", ERA_SESSION, false, true, false, { 0 }, ping },
+	{ "logging/setLevel", ERA_SESSION, false, false, false, { 0 }, set_level },
+	{ "server/discover", ERA_STATELESS, false, false, false, LIST_CACHE, discover },
+	{ "tools/list", ERA_BOTH, false, false, false, LIST_CACHE, method_tools_list },
+	{ "tools/call", ERA_BOTH, true, false, false, { 0 }, method_tools_call },
+	{ "resources/list", ERA_BOTH, false, false, false, LIST_CACHE, method_resources_list },
+	{ "resources/templates/list", ERA_BOTH, false, false, false, LIST_CACHE,
+	  method_resources_templates },
+	{ "resources/read", ERA_BOTH, true, false, false, READ_CACHE, method_resources_read },
+	{ "resources/subscribe", ERA_SESSION, true, false, false, { 0 }, method_resources_subscribe },
+	{ "resources/unsubscribe",
+	  ERA_SESSION,
+	  true,
+	  false,
+	  false,
+	  { 0 },
+	  method_resources_unsubscribe },
+	{ "subscriptions/listen", ERA_STATELESS, true, false, false, { 0 }, method_listen },
+	{ "prompts/list", ERA_BOTH, false, false, false, LIST_CACHE, method_prompts_list },
+	{ "prompts/get", ERA_BOTH, false, false, false, { 0 }, method_prompts_get },
+	{ "completion/complete", ERA_BOTH, true, false, false, { 0 }, method_complete },
 };
 
-const struct method *method_find(const char *name)
+const struct method *method_find(enum mcp_era era, const char *name)
 {
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (strcmp(methods[i].name, name) == 0)
+		if ((methods[i].eras & era) && strcmp(methods[i].name, name) == 0)
 			return &methods[i];
 	return NULL;
 }

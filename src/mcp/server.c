@@ -86,13 +86,40 @@ static void put_log(void *ctx, struct json_writer *w)
 	jw_string(w, "data", l->text);
 }
 
-void conn_log(struct mcp_conn *c, enum mcp_level level, const char *logger, const char *text)
+/* Of the stateless era, each request says which messages it wants; they come on its own stream, before its answer. */
+static bool wants_log(const struct mcp_request *r, enum mcp_level level)
+{
+	return r->said.level >= 0 && (int)level >= r->said.level && !r->is_subscription &&
+	       !atomic_load(&r->is_cancelled);
+}
+
+static void session_log(struct mcp_conn *c, struct log_line *line)
+{
+	if (mcp_conn_is_initialized(c) && !atomic_load(&c->is_closing) &&
+	    (int)line->level >= atomic_load(&c->level))
+		conn_notify(c, NULL, "notifications/message", put_log, line);
+}
+
+static void conn_log(struct mcp_conn *c, enum mcp_level level, const char *logger, const char *text)
 {
 	struct log_line line = { level, logger, text };
 
-	if (mcp_conn_is_initialized(c) && !atomic_load(&c->is_closing) &&
-	    (int)level >= atomic_load(&c->level))
-		conn_notify(c, NULL, "notifications/message", put_log, &line);
+	session_log(c, &line);
+	pthread_mutex_lock(&c->lock);
+	for (struct mcp_request *r = c->requests; r; r = r->next)
+		if (!r->is_answering && wants_log(r, level))
+			conn_notify(c, r->exchange, "notifications/message", put_log, &line);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void request_log(struct mcp_request *r, enum mcp_level level, const char *logger, const char *text)
+{
+	struct log_line line = { level, logger, text };
+
+	if (r->said.era == ERA_SESSION)
+		session_log(r->conn, &line);
+	else if (wants_log(r, level))
+		conn_notify(r->conn, r->exchange, "notifications/message", put_log, &line);
 }
 
 void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,

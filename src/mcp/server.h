@@ -16,8 +16,6 @@
 #include "mcp/link.h"
 #include "mcp/world.h"
 
-#define MCP_LATEST "2025-11-25"
-
 struct mcp_server;
 struct mcp_conn;
 
@@ -39,19 +37,30 @@ void mcp_conn_free(struct mcp_conn *c);
 bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms);
 
 enum mcp_taken {
-	MCP_ANSWERED, /* the answer comes, or came, through the link with is_last */
-	MCP_REFUSED,  /* no message of the protocol; the error went through the link with is_last */
+	MCP_ANSWERED,  /* the answer comes, or came, through the link */
+	MCP_REFUSED,   /* no message of the protocol; the error went through the link */
 	MCP_NO_ANSWER, /* a notification or response */
 };
-/* On any thread, on several at once too; none may run or begin when the connection is freed. */
-enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, void *exchange);
+/* Of a message over HTTP, as far as the protocol has rules for them; NULL = absent. */
+struct mcp_headers {
+	const char *version; /* MCP-Protocol-Version */
+	const char *method;  /* Mcp-Method */
+	const char *name;    /* Mcp-Name */
+};
+/*
+ * On any thread, on several at once too; none may run or begin when the connection is freed. headers are NULL where there
+ * is no HTTP.
+ */
+enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len,
+                             const struct mcp_headers *headers, void *exchange);
 /* Cancels what came with this exchange: the answer can no longer be delivered. */
 void mcp_conn_abandon(struct mcp_conn *c, const void *exchange);
 bool mcp_conn_is_initialized(const struct mcp_conn *c);
-const char *mcp_conn_version(const struct mcp_conn *c); /* of the protocol, as agreed; NULL before */
+/* Whether it has taken a message of the stateless era, which needs no initialize. */
+bool mcp_conn_is_stateless(const struct mcp_conn *c);
+const char *mcp_conn_version(const struct mcp_conn *c); /* as agreed by initialize; NULL before */
 bool mcp_conn_has_subscriptions(
 	const struct mcp_conn *c); /* for which something is collected; takes no lock */
-bool mcp_version_is_known(const char *version);
 
 /* To every connection that wants messages of that level. */
 void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,

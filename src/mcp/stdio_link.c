@@ -61,12 +61,12 @@ static bool write_in_pieces(const struct stdio_link *l, const char *bytes, size_
 	return true;
 }
 
-static void send_line(void *ctx, void *exchange, const char *text, size_t len, bool is_last)
+static void send_line(void *ctx, void *exchange, const char *text, size_t len, enum mcp_end end)
 {
 	struct stdio_link *l = ctx;
 
 	(void)exchange;
-	(void)is_last;
+	(void)end;
 	if (!len)
 		return;
 	pthread_mutex_lock(&l->lock);
@@ -103,7 +103,7 @@ static bool is_blank(const struct input_line *l)
 static void take_line(struct mcp_conn *c, struct input_line *l)
 {
 	if (!is_blank(l))
-		(void)mcp_conn_take(c, l->text, l->len, NULL);
+		(void)mcp_conn_take(c, l->text, l->len, NULL, NULL);
 	l->len = 0;
 	l->is_too_long = false;
 }

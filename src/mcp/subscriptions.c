@@ -1,4 +1,4 @@
-/* resources/subscribe and unsubscribe, and the thread that notifies subscribers of changes. */
+/* resources/subscribe and unsubscribe, subscriptions/listen, and the thread that notifies subscribers of changes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,17 +15,23 @@
 #define DEFAULT_RATE  2U  /* updates per second */
 #define MAX_RATE      10U
 
-static struct subscription *find(struct mcp_conn *c, const char *uri)
+static struct subscription *find(struct mcp_conn *c, const struct mcp_request *listener,
+                                 const char *uri)
 {
 	for (size_t i = 0; i < SUBSCRIPTIONS_MAX; i++)
-		if (strcmp(c->subscriptions[i].uri, uri) == 0)
+		if (c->subscriptions[i].listener == listener &&
+		    strcmp(c->subscriptions[i].uri, uri) == 0)
 			return &c->subscriptions[i];
 	return NULL;
 }
 
-static void put_uri(void *ctx, struct json_writer *w)
+static void put_updated(void *ctx, struct json_writer *w)
 {
-	jw_string(w, "uri", ctx);
+	const struct subscription *sub = ctx;
+
+	jw_string(w, "uri", sub->uri);
+	if (sub->listener)
+		era_put_subscription(w, sub->listener->id);
 }
 
 /* What is due is polled without any lock, once for all its subscribers. */
@@ -37,7 +43,7 @@ struct due {
 
 static bool is_due(const struct subscription *sub, uint64_t now_ns)
 {
-	return sub->is_begun && now_ns - sub->sent_ns >= sub->interval_ns &&
+	return sub->is_begun && !sub->is_held && now_ns - sub->sent_ns >= sub->interval_ns &&
 	       now_ns - sub->polled_ns >= sub->poll_ns;
 }
 
@@ -88,7 +94,8 @@ static void report_one(struct mcp_conn *c, struct subscription *sub, const struc
 		return;
 	sub->revision = due->revision;
 	sub->sent_ns = now_ns;
-	conn_notify(c, NULL, "notifications/resources/updated", put_uri, sub->uri);
+	conn_notify(c, sub->listener ? sub->listener->exchange : NULL,
+	            "notifications/resources/updated", put_updated, sub);
 }
 
 static void notify(const struct mcp_server *s, const struct due *due, uint64_t now_ns)
@@ -204,12 +211,13 @@ static void set_times(struct subscription *sub, const struct resource *res, uint
 	sub->polled_ns = clock_boot_ns();
 }
 
-static int begin(struct mcp_request *r, const char *uri, uint64_t rate, struct rpc_error *e)
+/* One of a request that stays open, or, if listener is NULL, of the connection. */
+static int begin(struct mcp_conn *c, struct mcp_request *listener, const char *uri, uint64_t rate,
+                 struct rpc_error *e)
 {
-	struct mcp_conn *c = r->conn;
 	const char *query;
 	const struct resource *res = resource_find(uri, &query);
-	struct subscription *place, new = { 0 };
+	struct subscription *place, new = { .listener = listener, .is_held = listener != NULL };
 
 	new.is_begun = res &&server_offers_resource(c->server, res);
 	if (new.is_begun) {
@@ -219,7 +227,7 @@ static int begin(struct mcp_request *r, const char *uri, uint64_t rate, struct r
 	}
 	snprintf(new.uri, sizeof(new.uri), "%s", uri);
 	pthread_mutex_lock(&c->lock);
-	place = find(c, "");
+	place = find(c, NULL, "");
 	if (place)
 		*place = new;
 	if (place && new.is_begun)
@@ -232,32 +240,36 @@ static int begin(struct mcp_request *r, const char *uri, uint64_t rate, struct r
 	                        "too many subscriptions; unsubscribe from some");
 }
 
-/* An unknown URI may be subscribed to: it never changes. */
-int method_resources_subscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
+static int subscribe(struct mcp_conn *c, struct mcp_request *listener, const char *uri,
+                     struct rpc_error *e)
 {
-	const char *uri = json_string_value(json_object_get(r->params, "uri"));
-	struct mcp_conn *c = r->conn;
 	uint64_t rate = DEFAULT_RATE;
 	struct diag d = { 0 };
 	bool is_known;
 	int err;
 
-	(void)w;
 	if (!uri || !*uri || strlen(uri) >= URI_MAX)
 		return rpc_fail(e, RPC_INVALID_PARAMS,
-		                "resources/subscribe needs a text \"uri\" below 512 bytes");
+		                "a subscription needs a text \"uri\" below 512 bytes");
 	if (resource_query_u64(strchr(uri, '?') ? strchr(uri, '?') + 1 : "", "max_rate", 1,
 	                       MAX_RATE, &rate, &d))
 		return rpc_fail(e, RPC_INVALID_PARAMS, "%s", d.what);
 	pthread_mutex_lock(&c->subscribe_lock);
 	pthread_mutex_lock(&c->lock);
-	is_known = find(c, uri) != NULL;
+	is_known = find(c, listener, uri) != NULL;
 	pthread_mutex_unlock(&c->lock);
-	err = is_known ? 0 : begin(r, uri, rate, e);
+	err = is_known ? 0 : begin(c, listener, uri, rate, e);
 	pthread_mutex_unlock(&c->subscribe_lock);
 	if (!err)
 		wake_ticker(c->server);
 	return err;
+}
+
+/* An unknown URI may be subscribed to: it never changes. */
+int method_resources_subscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
+{
+	(void)w;
+	return subscribe(r->conn, NULL, json_string_value(json_object_get(r->params, "uri")), e);
 }
 
 int method_resources_unsubscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
@@ -272,7 +284,7 @@ int method_resources_unsubscribe(struct mcp_request *r, struct json_writer *w, s
 		                "resources/unsubscribe needs a text \"uri\"");
 	pthread_mutex_lock(&c->subscribe_lock);
 	pthread_mutex_lock(&c->lock);
-	sub = find(c, uri);
+	sub = find(c, NULL, uri);
 	if (sub) {
 		old = *sub;
 		*sub = (struct subscription){ 0 };
@@ -291,11 +303,111 @@ bool mcp_conn_has_subscriptions(const struct mcp_conn *c)
 	return atomic_load(&c->nr_begun) > 0;
 }
 
-void subscriptions_end(struct mcp_conn *c)
+/* Taken out under the lock, since the thread that notifies may be about to use it; ended without it. */
+static bool take_one(struct mcp_conn *c, const struct mcp_request *listener,
+                     struct subscription *out)
 {
-	for (size_t i = 0; i < SUBSCRIPTIONS_MAX; i++) {
-		if (c->subscriptions[i].is_begun)
-			end(c, c->subscriptions[i].uri);
-		c->subscriptions[i] = (struct subscription){ 0 };
+	bool is_found = false;
+
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < SUBSCRIPTIONS_MAX && !is_found; i++) {
+		struct subscription *sub = &c->subscriptions[i];
+
+		if (!*sub->uri || sub->listener != listener)
+			continue;
+		is_found = true;
+		*out = *sub;
+		*sub = (struct subscription){ 0 };
 	}
+	pthread_mutex_unlock(&c->lock);
+	return is_found;
+}
+
+void subscriptions_end(struct mcp_conn *c, const struct mcp_request *listener)
+{
+	struct subscription old;
+
+	while (take_one(c, listener, &old)) {
+		if (!old.is_begun)
+			continue;
+		atomic_fetch_sub(&c->nr_begun, 1);
+		end(c, old.uri);
+	}
+}
+
+/* What is listened to, of what was asked for: the resources that there are. Lists never change. */
+static void put_acknowledged(void *ctx, struct json_writer *w)
+{
+	const struct mcp_request *r = ctx;
+	const struct mcp_conn *c = r->conn;
+	bool is_first = true;
+
+	jw_begin_object(w, "notifications");
+	for (size_t i = 0; i < SUBSCRIPTIONS_MAX; i++) {
+		if (c->subscriptions[i].listener != r)
+			continue;
+		if (is_first)
+			jw_begin_array(w, "resourceSubscriptions");
+		is_first = false;
+		jw_string(w, NULL, c->subscriptions[i].uri);
+	}
+	if (!is_first)
+		jw_end_array(w);
+	jw_end_object(w);
+	era_put_subscription(w, r->id);
+}
+
+/* Before anything else is sent. Whether there is something to listen to. */
+static bool acknowledge(struct mcp_request *r)
+{
+	struct mcp_conn *c = r->conn;
+	bool has_any = false;
+
+	pthread_mutex_lock(&c->lock);
+	conn_notify(c, r->exchange, "notifications/subscriptions/acknowledged", put_acknowledged,
+	            r);
+	for (size_t i = 0; i < SUBSCRIPTIONS_MAX; i++) {
+		if (c->subscriptions[i].listener != r)
+			continue;
+		c->subscriptions[i].is_held = false;
+		has_any = true;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return has_any;
+}
+
+static bool is_offered(const struct mcp_server *s, const char *uri)
+{
+	const char *query;
+	const struct resource *res = uri ? resource_find(uri, &query) : NULL;
+
+	return res && server_offers_resource(s, res);
+}
+
+int method_listen(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
+{
+	const json_t *filter = json_object_get(r->params, "notifications");
+	const json_t *uris = json_object_get(filter, "resourceSubscriptions"), *uri;
+	size_t i;
+
+	(void)w;
+	if (!json_is_object(filter))
+		return rpc_fail(e, RPC_INVALID_PARAMS,
+		                "subscriptions/listen needs an object \"notifications\"");
+	if (uris && !json_is_array(uris))
+		return rpc_fail(e, RPC_INVALID_PARAMS,
+		                "\"resourceSubscriptions\" must be an array of texts");
+	json_array_foreach((json_t *)uris, i, uri)
+	{
+		if (!json_is_string(uri))
+			(void)rpc_fail(e, RPC_INVALID_PARAMS,
+			               "\"resourceSubscriptions\" must be an array of texts");
+		else if (!is_offered(r->conn->server, json_string_value(uri)) ||
+		         !subscribe(r->conn, r, json_string_value(uri), e))
+			continue;
+		subscriptions_end(r->conn, r);
+		return -1;
+	}
+	r->is_subscription = true;
+	return acknowledge(r) ? METHOD_STAYS_OPEN : 0;
 }

@@ -103,6 +103,23 @@ void call_progress(struct tool_call *c, double done, double total, const char *m
 void call_log(struct tool_call *c, enum mcp_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /*
+ * A question to the person at the client, in the middle of a call. call_ask() ends the call: return what it returns. The client
+ * repeats the call with the same arguments, and then call_answer() has what the person said; nothing is kept between the two. Only
+ * where call_can_ask() says so: other clients get an error that says which argument to give.
+ */
+struct call_question {
+	const char *key;            /* of the answer */
+	const char *message;        /* what is asked, as a sentence */
+	const char *const *choices; /* of which one is to be chosen; NULL = any text */
+	size_t nr_choices;
+};
+enum call_reply { CALL_NOT_ASKED, CALL_ANSWERED, CALL_DECLINED };
+bool call_can_ask(const struct tool_call *c);
+int call_ask(struct tool_call *c, const struct call_question *q);
+/* *out is the text, untrusted and not checked against the choices, where it was answered. */
+enum call_reply call_answer(const struct tool_call *c, const char *key, const char **out);
+
+/*
  * The members of a report. Lists of rows are cut to the argument "limit" (or, if the client gave none, to as many as the
  * budget allows) from "offset" on; lists inside of rows are only cut, and short lists of plain values stay whole. If anything
  * was left out, "truncated" is true and "page" has offset, limit, and for each list its name, total and next_offset. A number

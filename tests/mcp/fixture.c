@@ -94,6 +94,40 @@ static int big(struct tool_call *c)
 	return 0;
 }
 
+static int choose(struct tool_call *c)
+{
+	static const char *const fruits[] = { "apple", "pear", "plum" };
+	const struct call_question q = { "fruit", "Which fruit?", fruits, 3 };
+	const char *fruit = NULL;
+
+	switch (call_answer(c, "fruit", &fruit)) {
+	case CALL_DECLINED:
+		return diag_set(c->d, -EINVAL, NULL, "no fruit was chosen");
+	case CALL_NOT_ASKED:
+		return call_can_ask(c) ? call_ask(c, &q)
+		                       : diag_set(c->d, -EINVAL, "apple, pear, plum",
+		                                  "there are several fruits");
+	case CALL_ANSWERED:
+		break;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		if (strcmp(fruits[i], fruit) != 0)
+			continue;
+		jw_string(c->out, "text", fruits[i]);
+		return 0;
+	}
+	return call_ask(c, &q);
+}
+
+static int talk(struct tool_call *c)
+{
+	for (int level = MCP_DEBUG; level <= MCP_WARNING; level++)
+		call_log(c, (enum mcp_level)level, "level %d", level);
+	jw_u64(c->out, "owner", c->owner);
+	jw_string(c->out, "text", "said");
+	return 0;
+}
+
 static const struct arg echo_args[] = {
 	{ .name = "text",
 	  .type = ARG_STRING,
@@ -150,12 +184,26 @@ static const struct tool tool_big = { .name = "big",
 	                              .output = text_output,
 	                              .run = big };
 
+static const struct tool tool_choose = { .name = "choose",
+	                                 .title = "Choose",
+	                                 .description = "asks which",
+	                                 .set = TOOLSET_TRACE,
+	                                 .output = text_output,
+	                                 .run = choose };
+static const struct tool tool_talk = { .name = "talk",
+	                               .title = "Talk",
+	                               .description = "sends messages",
+	                               .set = TOOLSET_TRACE,
+	                               .output = text_output,
+	                               .run = talk };
+
 #define TEN(t)     t, t, t, t, t, t, t, t, t, t
 #define HUNDRED(t) TEN(t), TEN(t), TEN(t), TEN(t), TEN(t), TEN(t), TEN(t), TEN(t), TEN(t), TEN(t)
 
-const struct tool *const tools[] = { &tool_echo,      &tool_fail,          &tool_wait,
-	                             &tool_big,       HUNDRED(&tool_echo), TEN(&tool_echo),
-	                             TEN(&tool_echo), TEN(&tool_echo) };
+const struct tool *const tools[] = { &tool_echo,          &tool_fail,      &tool_wait,
+	                             &tool_big,           &tool_choose,    &tool_talk,
+	                             HUNDRED(&tool_echo), TEN(&tool_echo), TEN(&tool_echo),
+	                             TEN(&tool_echo) };
 const size_t nr_tools = sizeof(tools) / sizeof(tools[0]);
 
 static int read_clock(struct mcp_world *w, const char *query, struct json_writer *out,
@@ -267,7 +315,7 @@ static bool is_rpc(const json_t *value)
 	        json_object_get(value, "error"));
 }
 
-static void keep(void *ctx, void *exchange, const char *text, size_t len, bool is_last)
+static void keep(void *ctx, void *exchange, const char *text, size_t len, enum mcp_end end)
 {
 	json_t *value = len ? json_loadb(text, len, 0, NULL) : NULL;
 	struct fake_link *l = ctx;
@@ -281,7 +329,7 @@ static void keep(void *ctx, void *exchange, const char *text, size_t len, bool i
 		if (!l->sent)
 			abort();
 	}
-	l->sent[l->nr++] = (struct sent){ exchange, value, is_last };
+	l->sent[l->nr++] = (struct sent){ exchange, value, end != MCP_MORE, end };
 	pthread_cond_broadcast(&l->has_more);
 	pthread_mutex_unlock(&l->lock);
 }

@@ -2,8 +2,8 @@
  * tests/mcp/fixture — tables of tools, resources and prompts for tests of the protocol, in place of the real ones, and a link
  * that keeps what was sent.
  *
- * Tools: echo (text), fail, wait (until it is cancelled, or for "ms"; tells its progress), big ("bytes" of text); and 130 more of
- * the same to make pages. Resources: fake://clock changes ten times a second and has a revision, fake://ticks changes all the time
+ * Tools: echo (text), fail, wait (until it is cancelled, or for "ms"; tells its progress), big ("bytes" of text), choose
+ * (asks which of three fruits), talk (one message of each level up to warning); and 130 more of the same to make pages. Resources: fake://clock changes ten times a second and has a revision, fake://ticks changes all the time
  * and has none, fake://still never changes and is looked at five times a second at most. One prompt: greet (name).
  */
 #pragma once
@@ -15,7 +15,7 @@
 
 #include "mcp/server.h"
 
-#define FIXTURE_NR_TOOLS 134U
+#define FIXTURE_NR_TOOLS 136U
 
 /* How many subscribers fake://clock has now, and how many calls of wait ran to their end or were cancelled. */
 int fixture_nr_watching(void);
@@ -27,6 +27,7 @@ struct sent {
 	void *exchange;
 	json_t *value; /* NULL for an end without a text */
 	bool is_last;
+	enum mcp_end end;
 };
 
 struct fake_link {

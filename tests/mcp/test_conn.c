@@ -48,7 +48,7 @@ static int tear_down(void **state)
 
 static enum mcp_taken take(struct peer *p, const char *text)
 {
-	return mcp_conn_take(p->conn, text, strlen(text), NULL);
+	return mcp_conn_take(p->conn, text, strlen(text), NULL, NULL);
 }
 
 /* The one answer of a message; updates of subscriptions may come between. */

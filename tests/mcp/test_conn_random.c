@@ -115,7 +115,7 @@ static void each_request_is_answered_once(void **state)
 	link = fake_link_use(&l);
 	expect_eq(mcp_server_new(&cfg, &d, &s), 0);
 	expect_eq(mcp_conn_new(s, &link, &c), 0);
-	expect_eq(mcp_conn_take(c, hello, strlen(hello), NULL), MCP_ANSWERED);
+	expect_eq(mcp_conn_take(c, hello, strlen(hello), NULL, NULL), MCP_ANSWERED);
 	for (unsigned int i = 0; i < NR_MESSAGES; i++) {
 		char *text = NULL;
 		size_t len = 0;
@@ -124,7 +124,7 @@ static void each_request_is_answered_once(void **state)
 		enum mcp_taken taken;
 
 		fclose(out);
-		taken = mcp_conn_take(c, text, is_torn ? len / 2 : len, &answers[i]);
+		taken = mcp_conn_take(c, text, is_torn ? len / 2 : len, NULL, &answers[i]);
 		if (is_torn)
 			expect_eq(taken, MCP_REFUSED);
 		else

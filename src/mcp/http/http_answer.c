@@ -21,12 +21,13 @@ static enum MHD_Result queue(struct http_request *r, unsigned int status,
 		return MHD_NO;
 	if (type)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (r->session && !r->session->is_ending && !r->is_refused)
+	if (r->session && !r->session->is_ending && !r->session->is_stateless && !r->is_refused)
 		MHD_add_response_header(response, "Mcp-Session-Id", r->session->id);
 	if (status == MHD_HTTP_UNAUTHORIZED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, POST, DELETE");
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+		                        r->is_stateless ? "POST" : "GET, POST, DELETE");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	is_queued = MHD_queue_response(r->connection, status, response);
@@ -117,7 +118,7 @@ static void make_prelude(struct http_request *r)
 {
 	const char *version = mcp_conn_version(r->session->conn);
 
-	if (version && strcmp(version, RESUMING) >= 0)
+	if (!r->stream->has_no_ids && version && strcmp(version, RESUMING) >= 0)
 		snprintf(r->prelude, sizeof(r->prelude), "id: %u-%llu\nretry: %d\ndata: \n\n",
 		         r->stream->id, (unsigned long long)(r->cursor.seq - 1), RETRY_MS);
 	else
@@ -135,6 +136,20 @@ enum MHD_Result http_answer_events(struct http_request *r)
 	             "text/event-stream");
 }
 
+static unsigned int status_of(const struct http_stream *stream)
+{
+	switch (stream->end) {
+	case MCP_LAST_REFUSED:
+		return MHD_HTTP_BAD_REQUEST;
+	case MCP_LAST_NO_METHOD:
+		return MHD_HTTP_NOT_FOUND;
+	case MCP_MORE:
+	case MCP_LAST:
+		break;
+	}
+	return MHD_HTTP_OK;
+}
+
 enum MHD_Result http_answer(struct http_request *r)
 {
 	struct http_stream *stream = r->stream;
@@ -143,7 +158,8 @@ enum MHD_Result http_answer(struct http_request *r)
 
 	if (r->http->is_stopping || r->session->is_ending)
 		return http_refuse(r, MHD_HTTP_NOT_FOUND, "the session has ended");
-	if (!(r->accepts & HTTP_JSON) || (stream->nr && !stream->is_ended) || stream->nr > 1) {
+	if ((!(r->accepts & HTTP_JSON) && status_of(stream) == MHD_HTTP_OK) ||
+	    (stream->nr && !stream->is_ended) || stream->nr > 1) {
 		r->cursor = http_stream_after(stream, 0);
 		return http_answer_events(r);
 	}
@@ -154,7 +170,7 @@ enum MHD_Result http_answer(struct http_request *r)
 	text = http_stream_newest(stream, &len);
 	if (!text) /* cancelled: no client waits for an answer */
 		return http_answer_empty(r, MHD_HTTP_ACCEPTED);
-	return queue(r, r->is_refused ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK,
+	return queue(r, r->is_refused ? MHD_HTTP_BAD_REQUEST : status_of(stream),
 	             MHD_create_response_from_buffer(len, (void *)text, MHD_RESPMEM_MUST_COPY),
 	             "application/json");
 }

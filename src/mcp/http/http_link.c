@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "mcp/era.h"
 #include "mcp/http/http_priv.h"
 #include "mcp/http/http_token.h"
 #include "mcp/message.h"
@@ -30,13 +31,17 @@ static unsigned int find_session(struct http_request *r, const char **why)
 {
 	const char *id = header(r, "Mcp-Session-Id"), *version = header(r, "MCP-Protocol-Version");
 
-	if (!id && r->is_post)
-		return 0; /* it may be the first message */
+	r->is_stateless = era_is_stateless_version(version);
+	*why = "this revision of the protocol has no sessions; use POST";
+	if (r->is_stateless && !r->is_post)
+		return MHD_HTTP_METHOD_NOT_ALLOWED;
+	if ((!id || r->is_stateless) && r->is_post)
+		return 0; /* without a session, or the message that begins one */
 	*why = "the header Mcp-Session-Id is missing";
 	if (!id)
 		return MHD_HTTP_BAD_REQUEST;
 	*why = "the header MCP-Protocol-Version names a revision that is not supported";
-	if (version && !mcp_version_is_known(version))
+	if (version && !era_session_version(version))
 		return MHD_HTTP_BAD_REQUEST;
 	r->session = http_session_find(r->http, id);
 	*why = "no such session; start a new one with initialize";
@@ -127,10 +132,13 @@ static void take_body(struct http_request *r, const char *bytes, size_t len)
 /* The message goes to the server without our lock: its answer may come back at once, on this thread. */
 static enum mcp_taken hand_over(struct http_request *r)
 {
+	struct mcp_headers headers = { header(r, "MCP-Protocol-Version"), header(r, "Mcp-Method"),
+		                       header(r, "Mcp-Name") };
 	enum mcp_taken taken;
 
 	pthread_mutex_unlock(&r->http->lock);
-	taken = mcp_conn_take(r->session->conn, r->body ? r->body : "", r->len, r->stream);
+	taken = mcp_conn_take(r->session->conn, r->body ? r->body : "", r->len, &headers,
+	                      r->stream);
 	pthread_mutex_lock(&r->http->lock);
 	r->is_refused = taken == MCP_REFUSED;
 	return taken;
@@ -170,6 +178,14 @@ static enum MHD_Result refuse_beginning(struct http_request *r, enum mcp_taken t
 	return result;
 }
 
+/* By its header, which must agree with the body: there is no answer but a stream. */
+static bool is_listening(const struct http_request *r)
+{
+	const char *method = header(r, "Mcp-Method");
+
+	return r->is_stateless && method && strcmp(method, "subscriptions/listen") == 0;
+}
+
 static enum MHD_Result take_post(struct http_request *r)
 {
 	bool is_new = !r->session;
@@ -178,6 +194,9 @@ static enum MHD_Result take_post(struct http_request *r)
 	if (r->is_too_large)
 		return http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE,
 		                   "the message is larger than 4 MiB, or too many are pending");
+	if (is_listening(r) && !(r->accepts & HTTP_EVENTS))
+		return http_refuse(r, MHD_HTTP_NOT_ACCEPTABLE,
+		                   "the client must accept text/event-stream");
 	if (is_new && !begin_session(r))
 		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	r->stream = http_session_add_stream(r->session);
@@ -186,11 +205,13 @@ static enum MHD_Result take_post(struct http_request *r)
 		                   "too many requests of this session are not answered yet");
 	r->stream->reader = r;
 	r->stream->is_quiet = !(r->accepts & HTTP_EVENTS);
+	r->stream->has_no_ids = r->is_stateless;
 	r->is_taken = true;
 	taken = hand_over(r);
-	if (is_new && !mcp_conn_is_initialized(r->session->conn))
+	r->session->is_stateless |= is_new && mcp_conn_is_stateless(r->session->conn);
+	if (is_new && !r->session->is_stateless && !mcp_conn_is_initialized(r->session->conn))
 		return refuse_beginning(r, taken);
-	if (is_new && !http_session_list(r->session)) {
+	if (is_new && !r->session->is_stateless && !http_session_list(r->session)) {
 		http_session_end(r->session);
 		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 		                   "too many sessions; end some with DELETE");
@@ -321,6 +342,8 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **sl
 	if (r->session) {
 		r->session->nr_users--;
 		r->session->used_ns = clock_boot_ns();
+		if (r->session->is_stateless)
+			http_session_end(r->session);
 	}
 	h->body_bytes -= r->size;
 	http_kick(h);

@@ -30,6 +30,7 @@ struct http_session {
 	unsigned int nr_users; /* requests that point here */
 	uint64_t used_ns;
 	bool is_ending;
+	bool is_stateless; /* of one request alone; never listed */
 	struct http_session *next;
 };
 
@@ -53,8 +54,9 @@ struct http_request {
 	struct http_cursor cursor;
 	unsigned int accepts;
 	bool is_post;
+	bool is_stateless; /* by its header; the body has the last word */
 	bool is_taken;     /* the message has gone to the server */
-	bool is_refused;   /* as no message of the protocol */
+	bool is_refused;   /* as no message of the protocol, or as no beginning of a session */
 	bool is_too_large; /* the body; its remainder is skipped */
 	bool is_suspended;
 	bool is_dropped; /* too slow, or gone */

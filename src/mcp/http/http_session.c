@@ -115,11 +115,12 @@ static void drop_reader(struct http_request *r)
 }
 
 /* From the server, on any of its threads. */
-static void send_message(void *ctx, void *exchange, const char *text, size_t len, bool is_last)
+static void send_message(void *ctx, void *exchange, const char *text, size_t len, enum mcp_end end)
 {
 	struct http_session *s = ctx;
 	struct http_stream *stream = exchange;
 	struct http_request *reader;
+	bool is_last = end != MCP_MORE;
 
 	pthread_mutex_lock(&s->http->lock);
 	if (!stream)
@@ -127,6 +128,7 @@ static void send_message(void *ctx, void *exchange, const char *text, size_t len
 	if (len && (is_last || !stream->is_quiet) && http_stream_put(stream, text, len))
 		log_warn("out of memory: a message was dropped");
 	stream->is_ended = is_last;
+	stream->end = end;
 	stream->ended_ns = is_last ? clock_boot_ns() : 0;
 	reader = stream->reader;
 	if (reader && stream->is_events && http_stream_has_lost(stream, &reader->cursor)) {
@@ -137,6 +139,8 @@ static void send_message(void *ctx, void *exchange, const char *text, size_t len
 	} else if (is_last) {
 		http_stream_leave(s, stream);
 	}
+	if (is_last && s->is_ending)
+		http_kick(s->http); /* it may be freed */
 	pthread_mutex_unlock(&s->http->lock);
 }
 
@@ -287,12 +291,12 @@ static void wait_for_work(struct mcp_http *h, bool is_over_limit)
 }
 
 /* Whether the answer can no longer be delivered: plain answers cannot be resumed, streams only for a while. */
-static bool is_unheard(const struct mcp_http *h, const struct http_stream *stream)
+static bool is_unheard(const struct mcp_http *h, const struct http_stream *stream, bool is_ending)
 {
 	uint64_t wait_ns = h->timeout_ns < COME_BACK_NS ? h->timeout_ns : COME_BACK_NS;
 
 	return stream->id && !stream->reader && !stream->is_ended && !stream->is_given_up &&
-	       (!stream->is_events || is_older(stream->left_ns, wait_ns));
+	       (!stream->is_events || is_ending || is_older(stream->left_ns, wait_ns));
 }
 
 /* Without the lock meanwhile: the stream and its session stay. */
@@ -311,15 +315,20 @@ static void give_up(struct http_session *s, struct http_stream *stream)
 		http_stream_leave(s, stream);
 }
 
-static bool give_up_one(struct mcp_http *h)
+static bool give_up_one_of(struct mcp_http *h, struct http_session *sessions)
 {
-	for (struct http_session *s = h->sessions; s; s = s->next)
+	for (struct http_session *s = sessions; s; s = s->next)
 		for (struct http_stream *stream = s->streams; stream; stream = stream->next)
-			if (is_unheard(h, stream)) {
+			if (is_unheard(h, stream, s->is_ending)) {
 				give_up(s, stream);
 				return true;
 			}
 	return false;
+}
+
+static bool give_up_one(struct mcp_http *h)
+{
+	return give_up_one_of(h, h->sessions) || give_up_one_of(h, h->ending);
 }
 
 /* A sign of life on silent streams, for proxies in between. */
@@ -363,6 +372,15 @@ static void end_old_sessions(struct mcp_http *h)
 	}
 }
 
+/* Nothing points to it, and nothing runs for it: to free it then does not wait. */
+static bool is_over(const struct http_session *s)
+{
+	for (const struct http_stream *stream = s->streams; stream; stream = stream->next)
+		if (stream->id && !stream->is_ended)
+			return false;
+	return !s->nr_users;
+}
+
 void http_sessions_free(struct mcp_http *h, bool is_all)
 {
 	struct http_session **at, *s;
@@ -370,7 +388,7 @@ void http_sessions_free(struct mcp_http *h, bool is_all)
 	do {
 		pthread_mutex_lock(&h->lock);
 		at = &h->ending;
-		while (*at && (*at)->nr_users && !is_all)
+		while (*at && !is_over(*at) && !is_all)
 			at = &(*at)->next;
 		s = *at;
 		if (s)

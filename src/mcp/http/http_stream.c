@@ -42,8 +42,12 @@ int http_stream_put(struct http_stream *s, const char *json, size_t len)
 		return -ENOMEM;
 	e->next = NULL;
 	e->seq = ++s->last_seq;
-	e->head = (size_t)snprintf(e->text, HEAD_MAX, "event: message\nid: %u-%llu\ndata: ", s->id,
-	                           (unsigned long long)e->seq);
+	if (s->has_no_ids)
+		e->head = (size_t)snprintf(e->text, HEAD_MAX, "event: message\ndata: ");
+	else
+		e->head = (size_t)snprintf(e->text, HEAD_MAX,
+		                           "event: message\nid: %u-%llu\ndata: ", s->id,
+		                           (unsigned long long)e->seq);
 	memcpy(e->text + e->head, json, len);
 	memcpy(e->text + e->head + len, "\n\n", 3);
 	e->len = e->head + len + 2;

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/attr.h"
+#include "mcp/link.h"
 
 #define STREAM_MAX_EVENTS 256U
 #define STREAM_MAX_BYTES  (1U << 20)
@@ -28,6 +29,8 @@ struct http_stream {
 	uint64_t lost_seq; /* of the newest that was thrown away */
 	uint64_t sent_seq; /* of the newest that some reader has got */
 	bool is_quiet;     /* takes the answer alone */
+	bool has_no_ids;   /* its events cannot be resumed */
+	enum mcp_end end;  /* how it has ended */
 	bool is_ended;     /* no more messages come */
 	bool is_events;    /* its reader gets events, not one plain answer */
 	uint64_t ended_ns;
