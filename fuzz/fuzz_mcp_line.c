@@ -1,6 +1,7 @@
 /*
  * fuzz/fuzz_mcp_line — lines for one connection of the MCP server, after initialize with a revision chosen by the first byte.
- * Every line that wants an answer gets exactly one, each a JSON-RPC message; also the headers of HTTP are read from lines.
+ * Every line that wants an answer gets exactly one, each a JSON-RPC message; also the headers of HTTP are read from lines. A line
+ * "#VERSION|METHOD|NAME" gives the headers of the lines after it; requests of the stateless era need them only then.
  */
 #include <jansson.h>
 #include <stdatomic.h>
@@ -21,11 +22,19 @@
 /* Tools of our own: those of the program would record and write files. */
 static int say(struct tool_call *c)
 {
+	static const char *const sayings[] = { "yes", "no" };
+	static const struct call_question question = { "text", "What?", sayings, 2 };
+	const char *said;
+
 	if (call_has(c, "text"))
 		jw_string(c->out, "text", call_string(c, "text"));
 	jw_i64(c->out, "number", call_i64(c, "number"));
 	jw_double(c->out, "real", call_double(c, "real"), 3);
 	call_progress(c, 1, 2, call_string(c, "choice"));
+	call_log(c, MCP_INFO, "said");
+	if (call_answer(c, "text", &said) == CALL_NOT_ASKED && call_can_ask(c) &&
+	    !call_has(c, "text"))
+		return call_ask(c, &question);
 	return call_bool(c, "fails") ? diag_set(c->d, -1, NULL, "as asked") : 0;
 }
 
@@ -165,12 +174,24 @@ static void read_headers(const char *line)
 	           strstr(line, "0123456789abcdef"));
 }
 
+/* "VERSION|METHOD|NAME"; what is missing is absent. */
+static void take_headers(char *line, struct mcp_headers *out)
+{
+	char *at = line;
+
+	*out = (struct mcp_headers){ 0 };
+	out->version = strsep(&at, "|");
+	out->method = at ? strsep(&at, "|") : NULL;
+	out->name = at;
+}
+
 static void talk(struct mcp_conn *c, char *text, size_t size)
 {
 	static const char *const revisions[] = { "2025-11-25", "2025-06-18", "2025-03-26",
 		                                 "2024-11-05" };
 	atomic_int ends[LINES_MAX + 1];
 	bool wants[LINES_MAX + 1];
+	struct mcp_headers headers, *with = NULL;
 	char hello[256], *at = text + (size > 0), *past = text + size;
 	size_t nr = 1;
 
@@ -185,13 +206,19 @@ static void talk(struct mcp_conn *c, char *text, size_t size)
 		char *eol = memchr(at, '\n', (size_t)(past - at));
 		size_t len = (size_t)((eol ? eol : past) - at);
 
-		wants[nr] = mcp_conn_take(c, at, len, NULL, &ends[nr]) != MCP_NO_ANSWER;
+		wants[nr] = mcp_conn_take(c, at, len, with, &ends[nr]) != MCP_NO_ANSWER;
 		nr++;
 		at[len] = '\0'; /* past the end of the input there is one already */
 		read_headers(at);
+		if (*at == '#') {
+			take_headers(at + 1, &headers);
+			with = &headers;
+		}
 		at += len + 1;
 	}
 	fuzz_check(mcp_conn_drain(c, 10000));
+	for (size_t i = 0; i < nr; i++)
+		mcp_conn_abandon(c, &ends[i]); /* what stays open */
 	for (size_t i = 0; i < nr; i++)
 		fuzz_check(atomic_load(&ends[i]) == wants[i]);
 }

@@ -30,14 +30,35 @@ static const char *const methods[] = { "ping",
 	                               "completion/complete",
 	                               "logging/setLevel",
 	                               "initialize",
+	                               "server/discover",
+	                               "subscriptions/listen",
 	                               "none/such",
 	                               "",
 	                               "notifications/cancelled" };
-static const char *const keys[] = {
-	"name",          "uri",   "arguments",       "cursor",       "level",      "ref",
-	"argument",      "_meta", "value",           "text",         "ms",         "bytes",
-	"progressToken", "type",  "protocolVersion", "capabilities", "clientInfo", "requestId"
-};
+static const char *const keys[] = { "name",
+	                            "uri",
+	                            "arguments",
+	                            "cursor",
+	                            "level",
+	                            "ref",
+	                            "argument",
+	                            "_meta",
+	                            "value",
+	                            "text",
+	                            "ms",
+	                            "bytes",
+	                            "progressToken",
+	                            "type",
+	                            "protocolVersion",
+	                            "capabilities",
+	                            "clientInfo",
+	                            "requestId",
+	                            "notifications",
+	                            "resourceSubscriptions",
+	                            "inputResponses",
+	                            "fruit",
+	                            "action" };
+#define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
 static const char *const scalars[] = { "null",
 	                               "true",
 	                               "0",
@@ -54,6 +75,9 @@ static const char *const scalars[] = { "null",
 	                               "\"greet\"",
 	                               "\"\\ud83d\\ude00\"",
 	                               "[]",
+	                               "[\"fake://clock\",\"fake://none\"]",
+	                               "\"choose\"",
+	                               "\"accept\"",
 	                               "{}",
 	                               "9007199254740993",
 	                               "\"2025-11-25\"",
@@ -69,26 +93,45 @@ static void put_value(FILE *out, uint64_t *seed, unsigned int depth)
 	}
 	fputc('{', out);
 	for (unsigned int i = 0, key = pick(seed, 4); i < nr; i++, key += 1 + pick(seed, 4)) {
-		fprintf(out, "%s\"%s\":", i ? "," : "",
-		        keys[key % (sizeof(keys) / sizeof(keys[0]))]);
+		fprintf(out, "%s\"%s\":", i ? "," : "", keys[key % NR_KEYS]);
 		put_value(out, seed, depth - 1);
 	}
+	fputc('}', out);
+}
+
+/* Half of the messages are of the stateless era, most of these whole. */
+static void write_meta(FILE *out, uint64_t *seed)
+{
+	if (pick(seed, 2))
+		return;
+	fprintf(out, ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":%s",
+	        pick(seed, 9) ? "\"2026-07-28\"" : "\"2031-01-01\"");
+	if (pick(seed, 9))
+		fputs(",\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}", out);
+	if (pick(seed, 2))
+		fputs(",\"io.modelcontextprotocol/logLevel\":\"debug\",\"progressToken\":1", out);
 	fputc('}', out);
 }
 
 /* A request whose id is its number; one in eight is a notification. */
 static bool write_message(FILE *out, uint64_t *seed, unsigned int number)
 {
-	bool is_request = pick(seed, 8) != 0;
+	bool is_request = pick(seed, 8) != 0, has_any = false;
 
 	fprintf(out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{",
 	        methods[pick(seed, sizeof(methods) / sizeof(methods[0]))]);
-	for (unsigned int i = 0, key = pick(seed, 6); i < pick(seed, 5);
-	     i++, key += 1 + pick(seed, 5)) {
-		fprintf(out, "%s\"%s\":", i ? "," : "",
-		        keys[key % (sizeof(keys) / sizeof(keys[0]))]);
+	/* No name twice: each key lies behind the one before. */
+	for (unsigned int i = 0, key = pick(seed, 9); i < 4 && key < NR_KEYS;
+	     i++, key += 1 + pick(seed, 9)) {
+		if (strcmp(keys[key], "_meta") == 0)
+			continue;
+		fprintf(out, "%s\"%s\":", has_any ? "," : "", keys[key]);
 		put_value(out, seed, 3);
+		has_any = true;
 	}
+	if (!has_any)
+		fputs("\"x\":0", out);
+	write_meta(out, seed);
 	fputc('}', out);
 	if (is_request)
 		fprintf(out, ",\"id\":%u", number);
