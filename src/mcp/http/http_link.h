@@ -6,6 +6,9 @@
  * stream can be resumed by Last-Event-ID while its last events are kept (http_stream). A reader
  * that disconnects is noticed at once; a call whose answer can no longer be delivered is cancelled.
  *
+ * A POST of the stateless era (mcp/era) has no session: it gets a connection of its own, never listed, which ends with it.
+ * There is no GET, no resuming; a client that disconnects has cancelled its call.
+ *
  * Refused, and logged: another Host than this machine's, another Origin than was allowed
  * (http_guard), a missing or wrong token (http_token), what is too large, too slow or too much
  * (http_peer). Bounded: connections, sessions, streams of a session, bytes of bodies, messages of a
