@@ -1,9 +1,9 @@
 /*
  * mcp/server — the Model Context Protocol: methods, connections, notifications. Transports bring messages and take answers.
  *
- * Both eras of the protocol (mcp/era). One server, many connections. mcp_conn_take() answers quick methods at once, on the caller's thread, and hands tools and
- * resources to a pool of threads; so ping, cancellation and other calls go on while one takes long. Every request
- * gets exactly one answer, a cancelled one none, a notification none.
+ * Both eras of the protocol (mcp/era). One server, many connections. mcp_conn_take() answers quick methods at once, on the
+ * caller's thread, and hands tools and resources to a pool of threads; so ping, cancellation and other calls go on while one
+ * takes long. Every request gets exactly one answer, a cancelled one none, a notification none.
  */
 #pragma once
 

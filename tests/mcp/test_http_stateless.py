@@ -2,6 +2,8 @@
 import contextlib
 import json
 import os
+import pathlib
+import shutil
 import socket
 import tempfile
 import time
@@ -177,6 +179,41 @@ def a_person_is_asked_and_the_call_repeated():
         answer = {"fruit": {"action": "accept", "content": {"fruit": "plum"}}}
         got = send(server, ask("tools/call", {"name": "choose", "inputResponses": answer}, **can))[2]["result"]
         assert got["structuredContent"]["text"] == "plum"
+
+
+@case
+def of_a_folder_with_several_recordings_the_person_chooses():
+    can = {KEY + "clientCapabilities": {"elicitation": {"form": {}}}}
+    data = pathlib.Path(__file__).resolve().parent.parent / "data/perfetto/c-guest-idle.pftrace.gz"
+
+    def load(server, path, meta, **more):
+        arguments = {"file_path": path}
+        return send(server, ask("tools/call", {"name": "load_perfetto_trace", "arguments": arguments, **more}, **meta))[2]["result"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in "one.pftrace.gz", "two.pftrace.gz", "sub/three.pftrace.gz", "notes.txt", ".hidden.pftrace":
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(exist_ok=True)
+            shutil.copy(data, path)
+        os.chmod(folder, 0o755)  # a server of root reads it as another user
+        pathlib.Path(folder, "empty").mkdir()
+        os.utime(pathlib.Path(folder, "one.pftrace.gz"), (0, 0))
+        with http_server("--allow-path", folder) as server:
+            for path in folder, ".":
+                asked = load(server, path, can)
+                assert asked["resultType"] == "input_required", asked
+                form = asked["inputRequests"]["file"]["params"]["requestedSchema"]
+                assert form["properties"]["file"]["enum"] == ["two.pftrace.gz", "one.pftrace.gz"], form
+            answer = {"file": {"action": "accept", "content": {"file": "one.pftrace.gz"}}}
+            got = load(server, folder, can, inputResponses=answer)
+            assert got["structuredContent"]["file_path"].endswith("one.pftrace.gz"), got
+            answer["file"]["content"]["file"] = "../../etc/passwd"
+            assert load(server, folder, can, inputResponses=answer)["resultType"] == "input_required"
+            for got in load(server, folder, can, inputResponses={"file": {"action": "cancel"}}), load(server, folder, {}):
+                assert got["isError"] and "two.pftrace.gz, one.pftrace.gz" in got["content"][0]["text"], got
+            # One is no question, none is an error, and what is outside stays unknown.
+            assert load(server, "sub", {})["structuredContent"]["file_path"].endswith("three.pftrace.gz")
+            assert "no recording" in load(server, "empty", can)["content"][0]["text"]
+            assert "not below" in load(server, "/etc", can)["content"][0]["text"]
 
 
 def nr_threads(server):

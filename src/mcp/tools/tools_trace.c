@@ -6,6 +6,7 @@
 #include "analyze/diff.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "mcp/tools/choose_file.h"
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
 #include "mcp/traces/trace_relay.h"
@@ -120,17 +121,20 @@ void call_log_loaded(struct tool_call *call, const char *path, const char *id, s
 static int load(struct tool_call *call)
 {
 	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
+	SCOPED(scoped_free) char *path = NULL;
 	struct trace_store *store = call->world->traces;
 	char id[TRACE_ID_LEN];
 	struct trace_load what = { .owner = call->owner,
-		                   .path = call_string(call, "file_path"),
 		                   .id = call_string(call, "trace_id"),
 		                   .progress = on_load,
 		                   .ctx = call };
 	struct found_trace found = { .id = id };
 	size_t nr_evicted = 0;
-	int err = trace_store_load(store, &what, call->d, id, &nr_evicted);
+	int err = call_choose_file(call, call_string(call, "file_path"), &path);
 
+	what.path = path;
+	if (!err)
+		err = trace_store_load(store, &what, call->d, id, &nr_evicted);
 	if (!err)
 		err = trace_relay(call, id, true, &answer);
 	if (err)

@@ -117,7 +117,7 @@ static bool is_there(const struct trace_store *s, const char *path)
 }
 
 /* A path that does not begin with / is one of an allowed directory: of the first that has such a file, else of the first. */
-static char *from_allowed(const struct trace_store *s, const char *path)
+char *store_from_allowed(const struct trace_store *s, const char *path)
 {
 	SCOPED(scoped_free) char *first = NULL;
 	char *place;
@@ -157,7 +157,7 @@ static int find_file(const struct trace_store *s, const char *path, char **real)
 int trace_store_allow(struct trace_store *s, uint64_t owner, const char *path, bool is_new,
                       struct diag *d, char **real)
 {
-	SCOPED(scoped_free) char *place = from_allowed(s, path);
+	SCOPED(scoped_free) char *place = store_from_allowed(s, path);
 	SCOPED(scoped_free) char *found = NULL;
 	bool is_good;
 	int err;

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,19 @@ void trace_store_free(struct trace_store *s); /* NULL is fine */
 /* The real path, if it may be read (or, with is_new, written): -EACCES with a sentence that names the allowed directories. */
 MUST_USE int trace_store_allow(struct trace_store *s, uint64_t owner, const char *path, bool is_new,
                                struct diag *d, char **real);
+#define TRACE_FOLDER_MAX 16U
+/* Recordings of a folder by their names, the one changed last first. */
+struct trace_folder {
+	char path[PATH_MAX];
+	uint32_t nr;
+	uint32_t nr_all; /* those beyond TRACE_FOLDER_MAX with them */
+	struct trace_folder_file {
+		int64_t changed_s;
+		char name[NAME_MAX + 1];
+	} files[TRACE_FOLDER_MAX];
+};
+/* Whether a path is a folder, below an allowed directory or one itself, that this process can read. */
+bool trace_store_folder(const struct trace_store *s, const char *path, struct trace_folder *out);
 /* Makes a file at a path that may be written, for its owner only: a descriptor, and its real path, to be freed. -EEXIST: it is there. */
 MUST_USE int trace_store_create(struct trace_store *s, uint64_t owner, const char *path,
                                 struct diag *d, char **real);

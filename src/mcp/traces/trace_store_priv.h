@@ -35,6 +35,8 @@ struct trace_store {
 /* store_path.c; the lock is the caller's. */
 MUST_USE int store_allow_dirs(struct trace_store *s, const struct trace_store_cfg *cfg,
                               struct diag *d);
+/* A path that may be relative, as an absolute one; a new text, NULL = no memory. */
+char *store_from_allowed(const struct trace_store *s, const char *path);
 /* One that this server recorded for the owner. */
 bool store_is_temporary(const struct trace_store *s, uint64_t owner, const char *real);
 /* Opens what trace_store_allow() let through. A descriptor, or -errno. */
