@@ -144,7 +144,7 @@ static int put_answer(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	jw_begin_object(w, "result");
 	code = r->method->run(r, w, e);
 	result.is_input_required = r->input_requests != NULL;
-	result.subscription = r->is_subscription ? r->id : NULL;
+	result.subscription = request_listens(r) ? r->id : NULL;
 	era_put_result(w, r->said.era, &result);
 	jw_end_object(w);
 	jw_end_object(w);

@@ -89,7 +89,7 @@ static void put_log(void *ctx, struct json_writer *w)
 /* Of the stateless era, each request says which messages it wants; they come on its own stream, before its answer. */
 static bool wants_log(const struct mcp_request *r, enum mcp_level level)
 {
-	return r->said.level >= 0 && (int)level >= r->said.level && !r->is_subscription &&
+	return r->said.level >= 0 && (int)level >= r->said.level && !request_listens(r) &&
 	       !atomic_load(&r->is_cancelled);
 }
 

@@ -77,9 +77,8 @@ struct mcp_request {
 	struct era_facts said;
 	json_t *input_requests; /* what a tool asks the client for; NULL = nothing */
 	atomic_bool is_cancelled;
-	bool is_answering;    /* too late to cancel it */
-	bool is_subscription; /* its answer is that of a stream of updates */
-	bool is_open; /* waits for nothing but its end; the thread that clears it, closes it */
+	bool is_answering; /* too late to cancel it */
+	bool is_open;      /* waits for nothing but its end; the thread that clears it, closes it */
 	uint64_t progress_ns;
 	double progress_done;
 	struct mcp_request *next;
@@ -116,6 +115,9 @@ struct method {
 };
 
 const struct method *method_find(enum mcp_era era, const char *name);
+
+/* Whether it is one of subscriptions/listen, whose answer ends a stream of updates. */
+bool request_listens(const struct mcp_request *r);
 
 /* len 0: there is none. */
 void answer_send(struct mcp_conn *c, const struct answer *a, const char *text, size_t len);

@@ -408,6 +408,10 @@ int method_listen(struct mcp_request *r, struct json_writer *w, struct rpc_error
 		subscriptions_end(r->conn, r);
 		return -1;
 	}
-	r->is_subscription = true;
 	return acknowledge(r) ? METHOD_STAYS_OPEN : 0;
+}
+
+bool request_listens(const struct mcp_request *r)
+{
+	return r->method->run == method_listen;
 }

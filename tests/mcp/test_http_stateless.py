@@ -154,6 +154,25 @@ def a_listener_is_told_first_what_it_listens_to_and_then_of_changes():
 
 
 @case
+def listeners_do_not_take_all_connections():
+    with http_server(program=FAKE_SERVER) as server:
+        message = ask("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["fake://clock"]}})
+        open_ones = [open_call(server, message) for _ in range(32)]
+        for s in open_ones:
+            next(read_stream(s))
+        assert send(server, message)[0] == 503
+        assert call(server, "echo")["text"] == "hello"
+        open_ones[0].shutdown(socket.SHUT_RDWR)
+        wait_until(lambda: status_of(server, message) == 200)
+
+
+def status_of(server, message):
+    """The status of the answer, before the stream that follows."""
+    with open_call(server, message) as s:
+        return int(s.recv(64).split()[1])
+
+
+@case
 def the_holder_of_a_token_is_the_owner():
     with http_server(program=FAKE_SERVER) as server:
         assert call(server, "talk")["owner"] == 0

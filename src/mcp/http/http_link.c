@@ -186,6 +186,15 @@ static bool is_listening(const struct http_request *r)
 	return r->is_stateless && method && strcmp(method, "subscriptions/listen") == 0;
 }
 
+static unsigned int nr_listeners(const struct mcp_http *h)
+{
+	unsigned int nr = 0;
+
+	for (const struct http_request *r = h->requests; r; r = r->next)
+		nr += r->is_listening;
+	return nr;
+}
+
 static enum MHD_Result take_post(struct http_request *r)
 {
 	bool is_new = !r->session;
@@ -194,9 +203,13 @@ static enum MHD_Result take_post(struct http_request *r)
 	if (r->is_too_large)
 		return http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE,
 		                   "the message is larger than 4 MiB, or too many are pending");
-	if (is_listening(r) && !(r->accepts & HTTP_EVENTS))
+	r->is_listening = is_listening(r);
+	if (r->is_listening && !(r->accepts & HTTP_EVENTS))
 		return http_refuse(r, MHD_HTTP_NOT_ACCEPTABLE,
 		                   "the client must accept text/event-stream");
+	if (r->is_listening && nr_listeners(r->http) > LISTENERS_MAX)
+		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                   "too many subscriptions are open");
 	if (is_new && !begin_session(r))
 		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	r->stream = http_session_add_stream(r->session);

@@ -16,6 +16,7 @@
 #define CONNECTIONS_MAX 64U
 #define SESSIONS_MAX    32U
 #define STREAMS_MAX     32U /* of a session */
+#define LISTENERS_MAX   32U /* requests without a session that keep their connections */
 #define SESSION_ID_LEN  33U
 
 #define HTTP_NS_PER_SECOND 1000000000ULL
@@ -55,6 +56,7 @@ struct http_request {
 	unsigned int accepts;
 	bool is_post;
 	bool is_stateless; /* by its header; the body has the last word */
+	bool is_listening; /* to updates, for as long as it likes */
 	bool is_taken;     /* the message has gone to the server */
 	bool is_refused;   /* as no message of the protocol, or as no beginning of a session */
 	bool is_too_large; /* the body; its remainder is skipped */
