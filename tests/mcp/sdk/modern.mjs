@@ -1,5 +1,5 @@
 // modern.mjs auto|pin|legacy stdio|http ...: the official client of 2.x with a server, whatever that offers, at the era that it
-// negotiates, pins, or knew before. Lists everything, calls every tool with {}, reads every resource; with the server of the fixture
+// negotiates, pins, or knew before. Lists everything, calls every tool that only reads with {}, reads every resource; with the server of the fixture
 // also progress, cancellation, updates and a question. Prints one line of JSON; any failure is an exception.
 import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -34,7 +34,8 @@ const { resources } = await client.listResources();
 const { prompts } = await client.listPrompts();
 await client.listResourceTemplates();
 let errors = 0;
-const names = [...new Set(tools.map((t) => t.name))];
+// Those that change nothing: a recording takes seconds.
+const names = [...new Set(tools.filter((t) => t.annotations?.readOnlyHint).map((t) => t.name))];
 for (const name of names.filter((n) => n !== 'choose')) {
   const result = await client.callTool({ name, arguments: {} });
   assert.equal(result.content[0].type, 'text');
