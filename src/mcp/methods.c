@@ -124,12 +124,12 @@ static int set_level(struct mcp_request *r, struct json_writer *w, struct rpc_er
 	return 0;
 }
 
-/* Lists stay the same as long as the server runs; a restart may have other options. */
+/* These lists stay the same as long as the server runs; a restart may have other options. */
 #define LIST_CACHE           \
 	{                    \
 		true, 300000 \
 	}
-/* What a resource holds is of this moment. */
+/* Which resources there are, and what they hold, is of this moment. */
 #define READ_CACHE      \
 	{               \
 		true, 0 \
@@ -142,7 +142,7 @@ static const struct method methods[] = {
 	{ "server/discover", ERA_STATELESS, false, false, false, LIST_CACHE, discover },
 	{ "tools/list", ERA_BOTH, false, false, false, LIST_CACHE, method_tools_list },
 	{ "tools/call", ERA_BOTH, true, false, false, { 0 }, method_tools_call },
-	{ "resources/list", ERA_BOTH, false, false, false, LIST_CACHE, method_resources_list },
+	{ "resources/list", ERA_BOTH, false, false, false, READ_CACHE, method_resources_list },
 	{ "resources/templates/list", ERA_BOTH, false, false, false, LIST_CACHE,
 	  method_resources_templates },
 	{ "resources/read", ERA_BOTH, true, false, false, READ_CACHE, method_resources_read },
