@@ -18,6 +18,7 @@
 #include "mcp/http/http_link.h"
 #include "mcp/server.h"
 #include "mcp/stdio_link.h"
+#include "mcp/toolset.h"
 #include "sys/proc/pid_namespace.h"
 #include "sys/rights/broker.h"
 #include "sys/scx/scx_stats.h"
@@ -56,14 +57,13 @@ struct mcp_args {
 
 static const struct mcp_args defaults = { 0 };
 
-static const char *const toolset_names[] = { "live", "trace", "profile", NULL };
-
 /* clang-format off */
 static const struct opt options[] = {
 	OPT_FLAG('d', "daemon", struct mcp_args, is_daemon, "collect live data when something asks for it; needs privileges",
 		.heading = "What to offer"),
-	OPT_LIST(0, "toolsets", "SET[,...]", struct mcp_args, toolsets, "only these tools and resources: live, trace, profile",
-		.choices = toolset_names),
+	OPT_LIST(0, "toolsets", "SET[,...]", struct mcp_args, toolsets, "only these tools and resources: core, live, trace, profile, full",
+		.choices = toolset_names,
+		.details = "If not given, the core is listed, and every tool can be called."),
 	OPT_FLAG(0, "read-only", struct mcp_args, is_read_only, "offer nothing that changes or writes anything"),
 	OPT_LIST(0, "allow-path", "DIR", struct mcp_args, allow_paths, "open traces only below DIR; the working directory if not given"),
 	OPT_U64(0, "max-traces", "N", struct mcp_args, max_traces, 1, 1024, "keep at most N traces loaded; 16 if not given"),
@@ -112,9 +112,7 @@ static unsigned int toolsets_of(const struct opt_list *names)
 	unsigned int set = 0;
 
 	for (size_t i = 0; i < names->nr; i++)
-		for (size_t k = 0; toolset_names[k]; k++)
-			if (strcmp(names->items[i], toolset_names[k]) == 0)
-				set |= 1U << k;
+		(void)toolset_add(names->items[i], strlen(names->items[i]), &set);
 	return set;
 }
 

@@ -32,19 +32,56 @@ static void put_tool(struct json_writer *w, const struct tool *t)
 	jw_end_object(w);
 }
 
+void mcp_conn_choose_tools(struct mcp_conn *c, unsigned int toolsets)
+{
+	atomic_store(&c->toolsets, toolsets);
+}
+
+/* By the request, the address of the client, or how the server was started. */
+static int choose_sets(const struct mcp_request *r, unsigned int *sets, struct rpc_error *e)
+{
+	const json_t *words = json_object_get(json_object_get(r->params, "_meta"),
+	                                      "schedscope/toolsets");
+
+	*sets = atomic_load(&r->conn->toolsets);
+	if (!*sets)
+		*sets = r->conn->server->world.cfg.toolsets;
+	if (!*sets)
+		*sets = TOOLSET_CORE;
+	if (words && (!json_is_string(words) || !toolset_parse(json_string_value(words), sets)))
+		return rpc_fail(e, RPC_INVALID_PARAMS,
+		                "\"schedscope/toolsets\" takes core, live, trace, profile, full, "
+		                "with commas between them");
+	return 0;
+}
+
+static bool is_listed(const struct mcp_server *s, const struct tool *t, unsigned int sets)
+{
+	return (t->set & sets) && server_offers_tool(s, t);
+}
+
 int method_tools_list(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
 {
 	const struct mcp_server *s = r->conn->server;
-	size_t from, to;
+	size_t from, to, nr = 0, at = 0;
+	unsigned int sets;
 
-	if (list_page(r, nr_tools, &from, &to, e))
+	if (choose_sets(r, &sets, e))
+		return -1;
+	for (size_t i = 0; i < nr_tools; i++)
+		nr += is_listed(s, tools[i], sets);
+	if (list_page(r, nr, &from, &to, e))
 		return -1;
 	jw_begin_array(w, "tools");
-	for (size_t i = from; i < to; i++)
-		if (server_offers_tool(s, tools[i]))
+	for (size_t i = 0; i < nr_tools; i++) {
+		if (!is_listed(s, tools[i], sets))
+			continue;
+		if (at >= from && at < to)
 			put_tool(w, tools[i]);
+		at++;
+	}
 	jw_end_array(w);
-	list_put_next(w, to, nr_tools);
+	list_put_next(w, to, nr);
 	return 0;
 }
 

@@ -56,19 +56,22 @@ uint64_t mcp_server_new_owner(struct mcp_server *s)
 	return owner;
 }
 
-static bool is_chosen(const struct mcp_server *s, enum toolset set)
+/* Listed or not: scripts call tools by names that they know. */
+static unsigned int allowed_sets(const struct mcp_server *s)
 {
-	return !s->world.cfg.toolsets || (s->world.cfg.toolsets & set);
+	return s->world.cfg.toolsets ? s->world.cfg.toolsets : TOOLSET_FULL;
 }
 
 bool server_offers_tool(const struct mcp_server *s, const struct tool *t)
 {
-	return is_chosen(s, t->set) && !(s->world.cfg.is_read_only && t->changes_something);
+	return (allowed_sets(s) & t->set) && !(s->world.cfg.is_read_only && t->changes_something);
 }
 
+/* The core is about everything that there is. */
 bool server_offers_resource(const struct mcp_server *s, const struct resource *res)
 {
-	return is_chosen(s, res->set) && (!res->needs_daemon || s->world.cfg.is_daemon);
+	return (allowed_sets(s) & (res->set | TOOLSET_CORE)) &&
+	       (!res->needs_daemon || s->world.cfg.is_daemon);
 }
 
 struct log_line {

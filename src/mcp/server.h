@@ -61,6 +61,8 @@ bool mcp_conn_is_stateless(const struct mcp_conn *c);
 const char *mcp_conn_version(const struct mcp_conn *c); /* as agreed by initialize; NULL before */
 bool mcp_conn_has_subscriptions(
 	const struct mcp_conn *c); /* for which something is collected; takes no lock */
+/* What tools/list lists for it unless a request says otherwise: bits of enum toolset; 0 = as the server was started. */
+void mcp_conn_choose_tools(struct mcp_conn *c, unsigned int toolsets);
 
 /* To every connection that wants messages of that level. */
 void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,

@@ -57,6 +57,7 @@ struct mcp_conn {
 	atomic_bool is_stateless;      /* it has taken a message of that era */
 	atomic_bool is_closing;
 	atomic_int level;               /* enum mcp_level */
+	atomic_uint toolsets;           /* that the client chose; 0 = as the server was started */
 	struct mcp_request *requests;   /* that are not answered yet */
 	pthread_mutex_t subscribe_lock; /* one subscribes or unsubscribes at a time; before lock */
 	struct subscription subscriptions[SUBSCRIPTIONS_MAX];

@@ -20,6 +20,7 @@
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "mcp/schema.h"
+#include "mcp/toolset.h"
 
 /* Bytes of the object in a default answer: it comes twice, as structure and as text, which together stay below 8 kB. */
 #define TOOL_BUDGET 3300U
@@ -30,8 +31,6 @@ struct report_node;
 struct source;
 struct tool_call;
 struct trace_serve;
-
-enum toolset { TOOLSET_LIVE = 1, TOOLSET_TRACE = 2, TOOLSET_PROFILE = 4, TOOLSET_ALL = 7 };
 
 /* Of messages to clients, as the protocol has them; each chooses from which on. */
 enum mcp_level {

@@ -20,9 +20,9 @@ struct profile_service;
 struct trace_store;
 
 struct mcp_cfg {
-	bool is_daemon;                 /* live data may be collected */
-	bool is_read_only;              /* nothing that changes something is offered */
-	unsigned int toolsets;          /* bits of enum toolset; 0 = all */
+	bool is_daemon;        /* live data may be collected */
+	bool is_read_only;     /* nothing that changes something is offered */
+	unsigned int toolsets; /* bits of enum toolset; 0 = core is listed, all can be called */
 	const char *const *allow_paths; /* directories; none = the working directory */
 	size_t nr_allow_paths;
 	size_t max_traces;        /* 0 = 16 */

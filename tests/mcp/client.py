@@ -149,19 +149,20 @@ class Client:
         self.notify("notifications/initialized")
         return result
 
-    def everything(self, method, key):
+    def everything(self, method, key, meta=None):
         """All items of a list that comes in pages."""
-        items, params = [], {}
+        items, first = [], {"_meta": meta} if meta else {}
+        params = first
         while True:
             page = self.request(method, params)
             items += page[key]
             if "nextCursor" not in page:
                 return items
-            params = {"cursor": page["nextCursor"]}
+            params = {**first, "cursor": page["nextCursor"]}
 
-    def tools(self):
-        """By name."""
-        return {tool["name"]: tool for tool in self.everything("tools/list", "tools")}
+    def tools(self, sets="full"):
+        """By name, those of some sets."""
+        return {tool["name"]: tool for tool in self.everything("tools/list", "tools", {"schedscope/toolsets": sets})}
 
     def resources(self):
         """By URI."""

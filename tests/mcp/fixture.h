@@ -15,7 +15,7 @@
 
 #include "mcp/server.h"
 
-#define FIXTURE_NR_TOOLS 136U
+#define FIXTURE_NR_TOOLS 136U /* all but one in the core */
 
 /* How many subscribers fake://clock has now, and how many calls of wait ran to their end or were cancelled. */
 int fixture_nr_watching(void);

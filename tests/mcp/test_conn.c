@@ -281,6 +281,52 @@ static void tools_answer_with_structure_and_text(void **state)
 	expect_eq(error_code(call(p, "tools/call", "{}")), RPC_INVALID_PARAMS);
 }
 
+static size_t nr_listed(struct peer *p, const char *choice)
+{
+	char params[160];
+	size_t nr;
+
+	snprintf(params, sizeof(params), "{\"_meta\":{\"schedscope/toolsets\":\"%s\"}}", choice);
+	nr = json_array_size(json_object_get(result(p, "tools/list", params), "tools"));
+	snprintf(params, sizeof(params),
+	         "{\"cursor\":\"100\",\"_meta\":{\"schedscope/toolsets\":\"%s\"}}", choice);
+	return nr < 100 ? nr
+	                : nr + json_array_size(
+				       json_object_get(result(p, "tools/list", params), "tools"));
+}
+
+static void a_client_chooses_which_tools_are_listed_and_can_call_all(void **state)
+{
+	struct peer *p = *state;
+
+	greet_as(p, MCP_LATEST);
+	expect_eq(nr_listed(p, "core"), FIXTURE_NR_TOOLS - 1);
+	expect_eq(nr_listed(p, "full"), FIXTURE_NR_TOOLS);
+	expect_eq(nr_listed(p, "trace,live"), 1);
+	result(p, "tools/call", "{\"name\":\"big\"}");
+	expect_eq(error_code(call(p, "tools/list", "{\"_meta\":{\"schedscope/toolsets\":\"\"}}")),
+	          RPC_INVALID_PARAMS);
+	expect_eq(error_code(call(p, "tools/list",
+	                          "{\"_meta\":{\"schedscope/toolsets\":\"core,all\"}}")),
+	          RPC_INVALID_PARAMS);
+	mcp_conn_choose_tools(p->conn, TOOLSET_TRACE);
+	expect_eq(json_array_size(json_object_get(result(p, "tools/list", "{}"), "tools")), 1);
+	expect_eq(nr_listed(p, "full"), FIXTURE_NR_TOOLS);
+}
+
+static void what_the_server_does_not_offer_can_neither_be_listed_nor_called(void **state)
+{
+	struct peer *p = *state;
+
+	p->server->world.cfg.toolsets = TOOLSET_CORE;
+	greet_as(p, MCP_LATEST);
+	expect_eq(nr_listed(p, "full"), FIXTURE_NR_TOOLS - 1);
+	expect_eq(error_code(call(p, "tools/call", "{\"name\":\"big\"}")), RPC_INVALID_PARAMS);
+	p->server->world.cfg.toolsets = TOOLSET_TRACE;
+	expect_eq(json_array_size(json_object_get(result(p, "tools/list", "{}"), "tools")), 1);
+	expect_eq(error_code(call(p, "tools/call", "{\"name\":\"echo\"}")), RPC_INVALID_PARAMS);
+}
+
 static void lists_come_in_pages_until_the_last(void **state)
 {
 	struct peer *p = *state;
@@ -297,7 +343,7 @@ static void lists_come_in_pages_until_the_last(void **state)
 		if (cursor)
 			snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}", cursor);
 	} while (++nr_pages < 10 && cursor);
-	expect_eq(nr, FIXTURE_NR_TOOLS);
+	expect_eq(nr, FIXTURE_NR_TOOLS - 1);
 	expect_eq(nr_pages, 2);
 	expect_eq(error_code(call(p, "tools/list", "{\"cursor\":\"x\"}")), RPC_INVALID_PARAMS);
 	expect_eq(error_code(call(p, "tools/list", "{\"cursor\":\"99999\"}")), RPC_INVALID_PARAMS);
@@ -687,6 +733,8 @@ int main(void)
 		CASE(a_batch_of_too_many_is_one_error),
 		CASE(tools_answer_with_structure_and_text),
 		CASE(lists_come_in_pages_until_the_last),
+		CASE(a_client_chooses_which_tools_are_listed_and_can_call_all),
+		CASE(what_the_server_does_not_offer_can_neither_be_listed_nor_called),
 		CASE(a_cancelled_call_gets_no_answer_and_others_go_on),
 		CASE(progress_grows_and_carries_the_token),
 		CASE(without_a_usable_token_there_is_no_progress),

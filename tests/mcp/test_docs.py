@@ -15,7 +15,7 @@ def ask(method, key):
     items, cursor = [], None
     while True:
         lines = [request("initialize", HELLO), request(method, {"cursor": cursor} if cursor else {}, 2)]
-        done = subprocess.run([SCHEDSCOPE, "mcp", "--daemon"], input="".join(json.dumps(m) + "\n" for m in lines),
+        done = subprocess.run([SCHEDSCOPE, "mcp", "--daemon", "--toolsets", "full"], input="".join(json.dumps(m) + "\n" for m in lines),
                               capture_output=True, text=True, timeout=WAIT_S)
         answer = next(json.loads(line) for line in done.stdout.splitlines() if json.loads(line)["id"] == 2)
         items += answer["result"][key]

@@ -51,6 +51,16 @@ def requests_are_answered_as_json_and_notifications_with_202():
 
 
 @case
+def the_address_chooses_which_tools_are_listed():
+    with http_server() as server:
+        server.hello()
+        answer = server.send(request("tools/list"), path="/mcp?toolsets=trace")[2]
+        names = [t["name"] for t in answer["result"]["tools"]]
+        assert "explain_wait" in names and "get_topology" not in names, names
+        assert server.send(request("tools/list"), path="/mcp?toolsets=nonsense")[0] == 400
+
+
+@case
 def a_session_begins_with_initialize_and_ends_with_delete():
     with http_server() as server:
         status, _, answer = server.send(request("tools/list"))

@@ -74,10 +74,10 @@ class Client:
         assert json.loads(texts[0]) == result["structuredContent"]
         return result["structuredContent"]
 
-    def tools(self):
+    def tools(self, sets="full"):
         found, cursor = [], None
         while True:
-            page = self.request("tools/list", {"cursor": cursor} if cursor else None)
+            page = self.request("tools/list", {"_meta": {"schedscope/toolsets": sets}, **({"cursor": cursor} if cursor else {})})
             found += page["tools"]
             cursor = page.get("nextCursor")
             if not cursor:

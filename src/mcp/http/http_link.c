@@ -16,6 +16,7 @@
 #include "mcp/http/http_token.h"
 #include "mcp/message.h"
 #include "mcp/server_priv.h"
+#include "mcp/toolset.h"
 
 #define CONNECTIONS_SPARE 16U /* of those that are cut, until they have gone */
 #define BODIES_MAX_BYTES  (32U << 20)
@@ -68,6 +69,15 @@ static unsigned int check_post(struct http_request *r, const char **why)
 	return 0;
 }
 
+/* Which tools the client wants listed: ?toolsets=full in the address. */
+static bool takes_toolsets(struct http_request *r)
+{
+	const char *words = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND,
+	                                                "toolsets");
+
+	return !words || toolset_parse(words, &r->toolsets);
+}
+
 /* Everything that can be said before the body has come. 0, or the status of a refusal. */
 static unsigned int check(struct http_request *r, const char *url, const char *method,
                           const char **why)
@@ -87,6 +97,9 @@ static unsigned int check(struct http_request *r, const char *url, const char *m
 	*why = "not found; the server's path is " HTTP_PATH;
 	if (strcmp(url, HTTP_PATH) != 0)
 		return MHD_HTTP_NOT_FOUND;
+	*why = "toolsets are core, live, trace, profile, full";
+	if (!takes_toolsets(r))
+		return MHD_HTTP_BAD_REQUEST;
 	*why = "only GET, POST and DELETE are supported";
 	r->is_post = strcmp(method, "POST") == 0;
 	if (!r->is_post && strcmp(method, "GET") != 0 && strcmp(method, "DELETE") != 0)
@@ -137,6 +150,8 @@ static enum mcp_taken hand_over(struct http_request *r)
 	enum mcp_taken taken;
 
 	pthread_mutex_unlock(&r->http->lock);
+	if (r->toolsets)
+		mcp_conn_choose_tools(r->session->conn, r->toolsets);
 	taken = mcp_conn_take(r->session->conn, r->body ? r->body : "", r->len, &headers,
 	                      r->stream);
 	pthread_mutex_lock(&r->http->lock);

@@ -54,6 +54,7 @@ struct http_request {
 	struct http_stream *stream; /* that it reads; NULL when another has taken it over */
 	struct http_cursor cursor;
 	unsigned int accepts;
+	unsigned int toolsets; /* that the address asks for; 0 = none */
 	bool is_post;
 	bool is_stateless; /* by its header; the body has the last word */
 	bool is_listening; /* to updates, for as long as it likes */

@@ -4,6 +4,8 @@
 
 /* clang-format off */
 const struct tool *const tools[] = {
+	/* core: what an assistant sees first */
+
 	/* live */
 	&tool_query_stats,
 	&tool_get_topology,
