@@ -162,7 +162,7 @@ static int show_bottlenecks(const struct source *s, const struct pass_args *args
 		report_null(r, "bottlenecks");
 		return 0;
 	}
-	few.limit = BOTTLENECKS;
+	few.limit = args->limit ? args->limit : BOTTLENECKS;
 	return pass_scheduling_bottlenecks.run(s, &few, r, d);
 }
 

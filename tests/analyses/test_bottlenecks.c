@@ -21,6 +21,13 @@ static void sw_prio(struct pass_fixture *p, uint64_t ts, uint32_t prev, uint32_t
 	push(&p->f, &rec);
 }
 
+/* In a word what kept the first one, and how sure that is. */
+static void expect_cause(const struct report_node *root, const char *cause, const char *confidence)
+{
+	assert_string_equal(text_at(root, "bottlenecks.0.cause"), cause);
+	assert_string_equal(text_at(root, "bottlenecks.0.confidence"), confidence);
+}
+
 /*
  * CPU 0: "hog" 10 runs from 1000 ms on, of real time; "web" 20 is woken at 1100 ms and never runs. On CPU 1 "ping" 30
  * and "pong" 31 switch 20,000 times per second.
@@ -49,6 +56,7 @@ static void a_starvation_stands_above_every_rate(void **state)
 	                    "priority 50), not over at the end");
 	assert_string_equal(text_at(root, "bottlenecks.0.remedy"),
 	                    "hog has real-time priority 50: lower it, or give hog CPUs of its own");
+	expect_cause(root, "real_time", "proved");
 	expect_eq(num_at(root, "bottlenecks.0.lost_ns"), 900 * MS);
 	expect_eq(num_at(root, "bottlenecks.0.time_range.0"), 1100 * MS);
 	expect_eq(num_at(root, "bottlenecks.0.time_range.1"), 2000 * MS);
@@ -174,6 +182,7 @@ static void an_idle_cpu_that_it_may_not_use_is_named(void **state)
 	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
 	                            "bottlenecks.0.remedy"),
 	                    "CPU 1 was idle, but its affinity forbids it: let it use more CPUs");
+	expect_cause(run_pass(p, &pass_scheduling_bottlenecks), "affinity", "proved");
 	allowed_free(affinity);
 }
 
@@ -186,6 +195,7 @@ static void an_idle_cpu_that_it_may_use_is_named(void **state)
 	                            "bottlenecks.0.remedy"),
 	                    "CPU 1 was idle, and it may use it: the scheduler left it waiting, see "
 	                    "wasted_cores");
+	expect_cause(run_pass(p, &pass_scheduling_bottlenecks), "wasted_cores", "proved");
 }
 
 /* "web" waits five times behind "hog" on CPU 0; CPU 1 is idle, but during the third wait, which is the longest. */
@@ -263,6 +273,7 @@ static void an_idle_cpu_that_does_not_run_it_is_a_cause(void **state)
 	assert_string_equal(text_at(root, "bottlenecks.0.description"),
 	                    "web (20) waited 30.0ms for a CPU: 30.0ms while its CPU was idle");
 	assert_non_null(strstr(text_at(root, "bottlenecks.0.remedy"), "CPU quota"));
+	expect_cause(root, "idle_cpu", "unknown");
 }
 
 /* 20 is throttled from 1000 to 1080 ms; 10 has the CPU from then on, until 1090. */
@@ -286,6 +297,7 @@ static void a_quota_is_named_and_no_task_blamed(void **state)
 	                       "waited 90.0ms for a CPU: 80.0ms throttled (cgroup quota"));
 	assert_string_equal(text_at(root, "bottlenecks.0.remedy"),
 	                    "raise the quota (cpu.max) of its cgroup");
+	expect_cause(root, "throttled", "proved");
 }
 
 static void name_cgroup(struct pass_fixture *p, uint64_t cgroup, const char *path)
@@ -340,6 +352,7 @@ static void tasks_that_are_woken_often_are_not_too_many(void **state)
 	root = run_pass(p, &pass_scheduling_bottlenecks);
 	assert_string_equal(text_at(root, "bottlenecks.0.comm"), "web");
 	assert_non_null(strstr(text_at(root, "bottlenecks.0.remedy"), "give hog less of the CPU"));
+	expect_cause(root, "neighbour", "proved");
 }
 
 /* 30 tasks called "cc" are started at once on CPU 0 and run 1 ms each: they wait 0 + 1 + ... + 29 ms. */
@@ -362,6 +375,7 @@ static void a_storm_of_new_tasks_waits_for_itself(void **state)
 	                    "longest wait 29.0ms");
 	assert_string_equal(text_at(root, "bottlenecks.0.remedy"),
 	                    "30 of them were started meanwhile: start fewer");
+	expect_cause(root, "new_tasks", "proved");
 	expect_eq(len_at(root, "bottlenecks.0.affected_pids"), 10);
 	expect_eq(num_at(root, "bottlenecks.0.affected_pids.0"), 129);
 }
@@ -385,6 +399,7 @@ static void a_crowd_waits_for_itself(void **state)
 	assert_true(real_at(root, "bottlenecks.0.severity") > 1);   /* of the 210 ms since 900 */
 	assert_non_null(strstr(text_at(root, "bottlenecks.0.description"), "behind each other"));
 	assert_non_null(strstr(text_at(root, "bottlenecks.0.remedy"), "than there are CPUs"));
+	expect_cause(root, "overload", "proved");
 }
 
 static void only_who_is_asked_for_is_a_victim(void **state)

@@ -9,6 +9,13 @@
 
 #define MS 1000000ULL
 
+/* In a word what kept the first one, and how sure that is. */
+static void expect_cause(const struct report_node *root, const char *cause, const char *confidence)
+{
+	assert_string_equal(text_at(root, "bottlenecks.0.cause"), cause);
+	assert_string_equal(text_at(root, "bottlenecks.0.confidence"), confidence);
+}
+
 /* From running on a CPU of its own, which is idle then; runs again at the end. */
 static void sleeps(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
                    uint32_t state)
@@ -72,6 +79,7 @@ static void a_lock_that_its_waiters_pass_on_is_lost_time(void **state)
 	                    "explain FILE --tid 21 --at @1150000000");
 	assert_string_equal(text_at(root, "bottlenecks.0.comm"), "b");
 	expect_eq(num_at(root, "bottlenecks.0.affected_pids.0"), 21);
+	expect_cause(root, "lock", "likely");
 }
 
 static void a_condition_is_no_lock(void **state)
@@ -119,6 +127,9 @@ static void uninterruptible_sleeps_say_what_for(void **state)
 	                    "disk), 100ms in page faults or other exceptions; longest 300ms");
 	assert_string_equal(text_at(root, "bottlenecks.0.remedy"),
 	                    "write out less often, in another thread, or to a faster disk");
+	expect_cause(root, "disk_sync", "proved");
+	p->facts.lost = 1;
+	expect_cause(run_pass(p, &pass_scheduling_bottlenecks), "disk_sync", "likely");
 }
 
 static void page_faults_have_their_own_remedy(void **state)
@@ -132,6 +143,7 @@ static void page_faults_have_their_own_remedy(void **state)
 	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
 	                            "bottlenecks.0.remedy"),
 	                    "keep what it touches in memory (mlock, more memory, read ahead)");
+	expect_cause(run_pass(p, &pass_scheduling_bottlenecks), "page_faults", "proved");
 }
 
 /* Those that kthreadd starts sleep so when they have nothing to do. */
@@ -164,6 +176,7 @@ static void without_system_calls_the_remedy_is_to_record_them(void **state)
 	                    "record with --events default,sleep to see what for");
 	assert_string_equal(text_at(root, "bottlenecks.0.next"),
 	                    "explain FILE --tid 21 --at @1250000000");
+	expect_cause(root, "unknown", "unknown");
 }
 
 /* "sh" 20 starts one task every 10 ms, which runs for 5 ms on CPU 1 and exits. */
@@ -212,6 +225,7 @@ static void a_storm_of_short_lived_tasks_names_who_starts_them(void **state)
 	assert_string_equal(text_at(root, "bottlenecks.0.description"),
 	                    "sh (20) started 90 tasks that lived less than 100ms (true was the "
 	                    "last); they ran for 450ms");
+	expect_cause(root, "fork_storm", "proved");
 }
 
 static void a_storm_by_several_of_a_name_names_none_of_them(void **state)
@@ -272,6 +286,7 @@ static void stolen_time_counts_where_nobody_waits(void **state)
 		strstr(text_at(root, "bottlenecks.0.description"),
 	               "the hypervisor stole 200ms of the CPUs' time, 200ms of it from CPU 1"));
 	assert_true(is_null_at(root, "bottlenecks.0.comm"));
+	expect_cause(root, "steal", "proved");
 }
 
 /* 21 is starved for longer than anything; what happened to the scheduler comes first all the same. */
@@ -294,6 +309,7 @@ static void a_scheduler_that_was_thrown_out_comes_first(void **state)
 	assert_true(is_null_at(root, "bottlenecks.0.lost_ns"));
 	assert_non_null(strstr(text_at(root, "bottlenecks.0.description"),
 	                       "the kernel threw the sched_ext scheduler stall out "));
+	expect_cause(root, "scheduler_ejected", "proved");
 	assert_string_equal(text_at(root, "bottlenecks.1.kind"), "wait");
 	p->args.tid = 21;
 	root = run_pass(p, &pass_explain);

@@ -37,7 +37,9 @@ int find_stolen(struct findings *f)
 	struct walk w = { .sc = f->sc, .table = TIMELINE_STEAL };
 	SCOPED(scoped_free)
 	uint64_t *by_cpu = calloc(f->sc->nr_cpus ? f->sc->nr_cpus : 1, sizeof(*by_cpu));
-	struct finding one = { .kind = "stolen", .task = TASKS_NONE, .first_ns = UINT64_MAX };
+	struct finding one = {
+		.kind = "stolen", .cause = "steal", .task = TASKS_NONE, .first_ns = UINT64_MAX
+	};
 	const union timeline_row *row;
 	char t[TIME_BYTES], most[TIME_BYTES];
 	uint32_t worst = 0;
@@ -92,6 +94,7 @@ int find_ejected(struct findings *f)
 			f,
 			&(struct finding){
 				.kind = "ejected",
+				.cause = "scheduler_ejected",
 				.task = TASKS_NONE,
 				.description = report_printf(
 					f->r,

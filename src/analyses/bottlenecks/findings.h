@@ -14,11 +14,20 @@
 #include "analyze/units.h"
 #include "base/attr.h"
 
+/* That the cause is the one that is named. */
+enum confidence {
+	CONFIDENCE_PROVED,  /* it was recorded */
+	CONFIDENCE_LIKELY,  /* it was inferred, or a part of the events is missing */
+	CONFIDENCE_UNKNOWN, /* the loss was recorded, its cause was not */
+};
+
 struct finding {
-	const char *kind; /* "lock", "blocked", "short_lived_tasks", "stolen", "ejected" */
+	const char *kind;  /* "lock", "blocked", "short_lived_tasks", "stolen", "ejected" */
+	const char *cause; /* in a word */
 	const char *description, *remedy;
 	const char *
 		next; /* the arguments of schedscope that show more; FILE stands for the recording */
+	enum confidence confidence;
 	uint64_t lost_ns;  /* UINT64_MAX: not in time, and above all others */
 	uint32_t task;     /* the victim or the culprit that names it; TASKS_NONE = none */
 	uint64_t first_ns; /* when it began */

@@ -88,6 +88,8 @@ static int add_lock(struct findings *f, const struct lock_sums *x, uint32_t at)
 	return findings_add(
 		f, &(struct finding){
 			   .kind = "lock",
+			   .cause = "lock",
+			   .confidence = CONFIDENCE_LIKELY, /* that it is a lock */
 			   .task = waiters->to,
 			   .lost_ns = lock->held_ns,
 			   .first_ns = lock->longest.start_ns,
@@ -178,24 +180,42 @@ static const char *calls_text(const struct findings *f, const struct blocked_wor
 	return text;
 }
 
-/* By the call in which most of the time was lost. */
-static const char *remedy(const struct blocked_work *x, uint32_t unit)
+/* The call in which most of the time was lost; 0 = unknown. */
+static uint32_t main_call(const struct blocked_work *x, uint32_t unit)
 {
 	const struct edge *at;
 
 	edges_of(&x->calls, unit, &at);
-	switch (at->to) {
+	return at->to;
+}
+
+static bool is_sync(uint32_t call)
+{
+	return call == ABI_CALL_fsync || call == ABI_CALL_fdatasync || call == ABI_CALL_sync ||
+	       call == ABI_CALL_syncfs || call == ABI_CALL_sync_file_range ||
+	       call == ABI_CALL_msync;
+}
+
+static const char *blocked_in(const struct blocked_work *x, uint32_t unit)
+{
+	uint32_t call = main_call(x, unit);
+
+	if (!call)
+		return "unknown";
+	return call == ABI_CALL_NONE ? "page_faults" : is_sync(call) ? "disk_sync" : "blocked";
+}
+
+static const char *remedy(const struct blocked_work *x, uint32_t unit)
+{
+	uint32_t call = main_call(x, unit);
+
+	if (is_sync(call))
+		return "write out less often, in another thread, or to a faster disk";
+	switch (call) {
 	case 0:
 		return "record with --events default,sleep to see what for";
 	case ABI_CALL_NONE:
 		return "keep what it touches in memory (mlock, more memory, read ahead)";
-	case ABI_CALL_fsync:
-	case ABI_CALL_fdatasync:
-	case ABI_CALL_sync:
-	case ABI_CALL_syncfs:
-	case ABI_CALL_sync_file_range:
-	case ABI_CALL_msync:
-		return "write out less often, in another thread, or to a faster disk";
 	default:
 		return "record with --stacks=off-cpu to see where in the kernel it sleeps";
 	}
@@ -216,6 +236,9 @@ static int add_blocked(struct findings *f, const struct blocked_work *x, uint32_
 		                    source_tid(f->sc->s, task));
 	return findings_add(f, &(struct finding){
 				       .kind = "blocked",
+				       .cause = blocked_in(x, unit),
+				       .confidence = main_call(x, unit) ? CONFIDENCE_PROVED
+	                                                                : CONFIDENCE_UNKNOWN,
 				       .task = task,
 				       .lost_ns = b->ns,
 				       .first_ns = b->longest.start_ns,

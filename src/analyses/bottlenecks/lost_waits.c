@@ -212,33 +212,64 @@ const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck 
 }
 
 /* Of a victim that waits behind tasks. */
-static const char *remedy_for_tasks(const struct blame_sums *b, const struct bottleneck *x,
-                                    struct report *r)
+static enum bottleneck_why why_behind_tasks(const struct blame_sums *b, const struct bottleneck *x)
 {
 	const struct blame_victim *v = &b->victims[x->victim];
 	uint32_t culprit = x->causes[0].culprit;
-	const char *name = name_of(b, culprit), *class = bottleneck_class(b, culprit, r);
+	bool is_urgent = b->urgent_ns[culprit] * 2 > b->caused_ns[culprit];
 
 	if (x->idle_forbidden_ns > x->judged_ns / 2 && x->idle_ns <= x->judged_ns / 2)
-		return report_printf(
-			r, "CPU %u was idle, but its affinity forbids it: let it use more CPUs",
-			x->idle_forbidden_cpu);
+		return BOTTLENECK_AFFINITY;
 	if (x->idle_ns > x->judged_ns / 2)
-		return report_printf(r,
-		                     "CPU %u was idle, and it may use it: the scheduler left it "
-		                     "waiting, see wasted_cores",
-		                     x->idle_cpu);
-	if (class && culprit != x->victim)
-		return report_printf(r, "%s has %s: lower it, or give %s CPUs of its own", name,
-		                     class, name);
+		return BOTTLENECK_WASTED_CORES;
+	if (is_urgent && culprit != x->victim)
+		return BOTTLENECK_REAL_TIME;
 	if (v->nr_new >= MANY_TASKS && v->nr_new * 2 >= v->nr_waits)
-		return report_printf(r, "%" PRIu64 " of them were started meanwhile: start fewer",
-		                     v->nr_new);
-	if (culprit == x->victim)
-		return "more of them are runnable than there are CPUs: fewer tasks, or more CPUs";
-	return report_printf(
-		r, "give %s less of the CPU (nice, cpu.weight, cpu.max), or other CPUs (cpuset)",
-		name);
+		return BOTTLENECK_NEW_TASKS;
+	return culprit == x->victim ? BOTTLENECK_OVERLOAD : BOTTLENECK_NEIGHBOUR;
+}
+
+enum bottleneck_why bottleneck_why(const struct blame_sums *b, const struct bottleneck *x)
+{
+	static const enum bottleneck_why by_kind[] = {
+		[LEDGER_UNKNOWN] = BOTTLENECK_UNKNOWN,
+		[LEDGER_WAKING] = BOTTLENECK_WAKING,
+		[LEDGER_QUEUE] = BOTTLENECK_DISPATCH_QUEUE,
+		[LEDGER_THROTTLED] = BOTTLENECK_LIMIT,
+		[LEDGER_STOLEN] = BOTTLENECK_STEAL,
+		[LEDGER_INTERRUPT] = BOTTLENECK_INTERRUPTS,
+		[LEDGER_SOFTIRQ] = BOTTLENECK_SOFTIRQS,
+		[LEDGER_TASK] = BOTTLENECK_NEIGHBOUR,
+		[LEDGER_IDLE] = BOTTLENECK_IDLE,
+	};
+
+	_Static_assert(sizeof(by_kind) / sizeof(by_kind[0]) == LEDGER_KINDS, "a kind has no cause");
+	if (!x->nr_causes)
+		return BOTTLENECK_UNKNOWN;
+	return x->causes[0].kind == LEDGER_TASK ? why_behind_tasks(b, x)
+	                                        : by_kind[x->causes[0].kind];
+}
+
+const char *bottleneck_why_name(enum bottleneck_why why)
+{
+	static const char *const names[] = {
+		[BOTTLENECK_UNKNOWN] = "unknown",
+		[BOTTLENECK_AFFINITY] = "affinity",
+		[BOTTLENECK_WASTED_CORES] = "wasted_cores",
+		[BOTTLENECK_REAL_TIME] = "real_time",
+		[BOTTLENECK_NEW_TASKS] = "new_tasks",
+		[BOTTLENECK_OVERLOAD] = "overload",
+		[BOTTLENECK_NEIGHBOUR] = "neighbour",
+		[BOTTLENECK_LIMIT] = "throttled",
+		[BOTTLENECK_STEAL] = "steal",
+		[BOTTLENECK_INTERRUPTS] = "interrupts",
+		[BOTTLENECK_SOFTIRQS] = "softirqs",
+		[BOTTLENECK_DISPATCH_QUEUE] = "dispatch_queue",
+		[BOTTLENECK_WAKING] = "slow_wakeup",
+		[BOTTLENECK_IDLE] = "idle_cpu",
+	};
+
+	return names[why];
 }
 
 static const char *remedy_for_limit(const struct blame_sums *b, const struct bottleneck *x,
@@ -258,26 +289,49 @@ static const char *remedy_for_limit(const struct blame_sums *b, const struct bot
 const char *bottleneck_remedy(const struct blame_sums *b, const struct bottleneck *x,
                               struct report *r)
 {
-	switch ((enum ledger_kind)x->causes[0].kind) {
-	case LEDGER_TASK:
-		return remedy_for_tasks(b, x, r);
-	case LEDGER_THROTTLED:
+	uint32_t culprit = x->causes[0].culprit;
+	const char *name;
+
+	switch (bottleneck_why(b, x)) {
+	case BOTTLENECK_AFFINITY:
+		return report_printf(
+			r, "CPU %u was idle, but its affinity forbids it: let it use more CPUs",
+			x->idle_forbidden_cpu);
+	case BOTTLENECK_WASTED_CORES:
+		return report_printf(r,
+		                     "CPU %u was idle, and it may use it: the scheduler left it "
+		                     "waiting, see wasted_cores",
+		                     x->idle_cpu);
+	case BOTTLENECK_REAL_TIME:
+		name = name_of(b, culprit);
+		return report_printf(r, "%s has %s: lower it, or give %s CPUs of its own", name,
+		                     bottleneck_class(b, culprit, r), name);
+	case BOTTLENECK_NEW_TASKS:
+		return report_printf(r, "%" PRIu64 " of them were started meanwhile: start fewer",
+		                     b->victims[x->victim].nr_new);
+	case BOTTLENECK_OVERLOAD:
+		return "more of them are runnable than there are CPUs: fewer tasks, or more CPUs";
+	case BOTTLENECK_NEIGHBOUR:
+		return report_printf(
+			r,
+			"give %s less of the CPU (nice, cpu.weight, cpu.max), or other CPUs (cpuset)",
+			name_of(b, culprit));
+	case BOTTLENECK_LIMIT:
 		return remedy_for_limit(b, x, r);
-	case LEDGER_STOLEN:
+	case BOTTLENECK_STEAL:
 		return "the host runs more virtual CPUs than it has CPUs: give this machine more of them";
-	case LEDGER_INTERRUPT:
+	case BOTTLENECK_INTERRUPTS:
 		return "move interrupts to other CPUs: look at irq_analysis";
-	case LEDGER_SOFTIRQ:
+	case BOTTLENECK_SOFTIRQS:
 		return "move softirqs to other CPUs: look at softirq_analysis";
-	case LEDGER_QUEUE:
+	case BOTTLENECK_DISPATCH_QUEUE:
 		return "the sched_ext scheduler dispatches late: look at dsq_latency";
-	case LEDGER_WAKING:
+	case BOTTLENECK_WAKING:
 		return "wakeups are slow: look at idle states, or at the virtual machine";
-	case LEDGER_IDLE:
+	case BOTTLENECK_IDLE:
 		return report_printf(r, "why an idle CPU did not run it is not recorded%s",
 		                     explain_idle(b->sc->s));
-	case LEDGER_UNKNOWN:
-	case LEDGER_KINDS:
+	case BOTTLENECK_UNKNOWN:
 		break;
 	}
 	return "record all tasks, without losses";

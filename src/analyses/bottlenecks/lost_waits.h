@@ -33,6 +33,26 @@ struct bottleneck {
 	uint64_t idle_ns, idle_forbidden_ns;
 };
 
+/* What kept a victim waiting most, by which the remedy is chosen. */
+enum bottleneck_why {
+	BOTTLENECK_UNKNOWN,
+	BOTTLENECK_AFFINITY,     /* a CPU was idle that it must not use */
+	BOTTLENECK_WASTED_CORES, /* a CPU was idle that it may use */
+	BOTTLENECK_REAL_TIME,    /* tasks with real-time or deadline priority */
+	BOTTLENECK_NEW_TASKS,    /* most of them were just started */
+	BOTTLENECK_OVERLOAD,     /* each other */
+	BOTTLENECK_NEIGHBOUR,    /* other tasks */
+	BOTTLENECK_LIMIT,        /* quota, or limits of real-time and deadline tasks */
+	BOTTLENECK_STEAL,
+	BOTTLENECK_INTERRUPTS,
+	BOTTLENECK_SOFTIRQS,
+	BOTTLENECK_DISPATCH_QUEUE,
+	BOTTLENECK_WAKING,
+	BOTTLENECK_IDLE,
+};
+enum bottleneck_why bottleneck_why(const struct blame_sums *b, const struct bottleneck *x);
+const char *bottleneck_why_name(enum bottleneck_why why);
+
 bool bottleneck_counts(const struct blame_sums *b, uint32_t victim);
 void bottleneck_find(const struct blame_sums *b, uint32_t victim, const struct ledger *l,
                      struct bottleneck *out);

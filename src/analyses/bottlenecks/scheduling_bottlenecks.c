@@ -19,6 +19,7 @@
 #define MAX_SWITCHES_PER_SEC 1000
 #define MAX_MOVES_PER_SEC    100
 #define MIN_EVENTS           10 /* fewer do not make a rate */
+#define MUCH_UNKNOWN         10 /* a 10th of a wait */
 
 struct bottlenecks_work {
 	struct scope sc;
@@ -141,6 +142,28 @@ static void show_lost(const struct bottlenecks_work *x, uint64_t ns, struct repo
 	report_double(r, "severity", lost < MAX_SEVERITY ? lost : MAX_SEVERITY, 2);
 }
 
+/* What was lost may have been another cause. */
+static void show_confidence(const struct bottlenecks_work *x, enum confidence c, struct report *r)
+{
+	static const char *const names[] = { "proved", "likely", "unknown" };
+	const struct source_facts *f = x->sc.s->facts;
+
+	if (c == CONFIDENCE_PROVED && (f->lost || f->kinds[EV_LOST] || f->incomplete))
+		c = CONFIDENCE_LIKELY;
+	report_string(r, "confidence", names[c]);
+}
+
+static enum confidence of_wait(const struct bottlenecks_work *x, const struct bottleneck *b)
+{
+	const struct blame_victim *v = &x->sums.victims[b->victim];
+	enum bottleneck_why why = bottleneck_why(&x->sums, b);
+
+	if (why == BOTTLENECK_UNKNOWN || why == BOTTLENECK_IDLE)
+		return CONFIDENCE_UNKNOWN;
+	return v->ns[LEDGER_UNKNOWN] > v->wait_ns / MUCH_UNKNOWN ? CONFIDENCE_LIKELY
+	                                                         : CONFIDENCE_PROVED;
+}
+
 static int show_wait(const struct bottlenecks_work *x, uint32_t victim, struct report *r)
 {
 	const struct blame_victim *v = &x->sums.victims[victim];
@@ -149,12 +172,14 @@ static int show_wait(const struct bottlenecks_work *x, uint32_t victim, struct r
 
 	bottleneck_find(&x->sums, victim, x->l, &b);
 	report_string(r, "kind", "wait");
+	report_string(r, "cause", bottleneck_why_name(bottleneck_why(&x->sums, &b)));
 	report_string(r, "description", bottleneck_text(&x->sums, &b, r));
 	report_string(r, "remedy", bottleneck_remedy(&x->sums, &b, r));
 	report_string(r, "next",
 	              report_printf(r, "explain FILE --tid %" PRIu32 " --at @%" PRIu64,
 	                            source_tid(x->sc.s, v->longest.task),
 	                            pair_wait_woken_ns(&v->longest)));
+	show_confidence(x, of_wait(x, &b), r);
 	show_lost(x, v->wait_ns, r);
 	units_report(&x->units, r, victim);
 	err = show_affected(x, victim, r);
@@ -168,9 +193,11 @@ static void show_finding(const struct bottlenecks_work *x, const struct finding 
                          struct report *r)
 {
 	report_string(r, "kind", f->kind);
+	report_string(r, "cause", f->cause);
 	report_string(r, "description", f->description);
 	report_string(r, "remedy", f->remedy);
 	report_string(r, "next", f->next);
+	show_confidence(x, f->confidence, r);
 	show_lost(x, f->lost_ns, r);
 	if (f->task == TASKS_NONE)
 		task_report(x->sc.s, r, TASKS_NONE);

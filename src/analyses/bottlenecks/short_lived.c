@@ -101,6 +101,7 @@ static int add(struct findings *f, const struct parent *p)
 	return findings_add(
 		f, &(struct finding){
 			   .kind = "short_lived_tasks",
+			   .cause = "fork_storm",
 			   .task = p->task,
 			   .lost_ns = p->run_ns,
 			   .first_ns = p->first_ns,
