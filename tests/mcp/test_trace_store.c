@@ -291,13 +291,10 @@ static void ids_are_listed_where_one_is_not_found(void **state)
 	(void)state;
 	open_room(&r, 4, UINT64_MAX);
 	assert_int_equal(trace_store_borrow(r.s, ME, NULL, &d, &rec), -ENOENT);
-	assert_non_null(strstr(d.hint, "load_perfetto_trace"));
+	assert_non_null(strstr(d.hint, "load or record"));
 	assert_int_equal(load(&r, r.trace, "first", NULL), 0);
 	assert_true(is_loaded(&r, NULL));
 	assert_int_equal(load(&r, r.trace, "second", NULL), 0);
-	d = (struct diag){ 0 };
-	assert_int_equal(trace_store_borrow(r.s, ME, NULL, &d, &rec), -ENOENT);
-	assert_non_null(strstr(d.hint, "first"));
 	d = (struct diag){ 0 };
 	assert_int_equal(trace_store_borrow(r.s, ME, "nope", &d, &rec), -ENOENT);
 	assert_string_equal(d.what, "Trace 'nope' not found");
@@ -373,10 +370,18 @@ static int nr_loaded(struct room *r, uint64_t owner)
 	return nr;
 }
 
+static const char *newest(struct room *r, uint64_t owner, size_t nr, char *id)
+{
+	struct diag d = { 0 };
+
+	return trace_store_newest(r->s, owner, nr, id, &d) ? NULL : id;
+}
+
 static void traces_of_others_are_not_there(void **state)
 {
 	struct room r;
 	struct diag d = { 0 };
+	char id[TRACE_ID_LEN];
 
 	(void)state;
 	open_room(&r, 8, UINT64_MAX);
@@ -386,16 +391,54 @@ static void traces_of_others_are_not_there(void **state)
 	assert_int_equal(trace_store_unload(r.s, OTHER, "a", &d), -ENOENT);
 	assert_null(strstr(d.hint, "loaded are"));
 	expect_eq(nr_loaded(&r, OTHER), 0);
-	/* The same name is another trace; the only one of each is the one that is meant. */
+	/* The same name is another trace; the newest of each is the one that is meant. */
 	assert_int_equal(load_for(&r, OTHER, r.trace, "a", NULL), 0);
 	assert_int_equal(load_for(&r, OTHER, r.trace, "b", NULL), 0);
-	assert_true(is_loaded_for(&r, ME, NULL));
-	assert_false(is_loaded_for(&r, OTHER, NULL));
+	assert_string_equal(newest(&r, ME, 0, id), "a");
+	assert_string_equal(newest(&r, OTHER, 0, id), "b");
+	assert_string_equal(newest(&r, OTHER, 1, id), "a");
+	assert_null(newest(&r, OTHER, 2, id));
+	assert_int_equal(load_for(&r, OTHER, r.trace, "a", NULL), 0);
+	assert_string_equal(newest(&r, OTHER, 0, id), "a");
 	assert_int_equal(trace_store_unload(r.s, OTHER, "a", &d), 0);
 	assert_true(is_loaded_for(&r, ME, "a"));
 	trace_store_forget(r.s, OTHER);
 	expect_eq(nr_loaded(&r, OTHER), 0);
 	expect_eq(nr_loaded(&r, ME), 1);
+	close_room(&r);
+}
+
+/* Clients that nothing tells apart are told apart by what only one of them was told. */
+static void without_an_owner_a_trace_is_reached_by_its_handle_alone(void **state)
+{
+	struct room r;
+	struct diag d = { 0 };
+	struct trace_load what = { .owner = TRACE_NO_OWNER, .id = "mine" };
+	char first[TRACE_ID_LEN], second[TRACE_ID_LEN], id[TRACE_ID_LEN];
+	size_t nr;
+
+	(void)state;
+	open_room(&r, 2, UINT64_MAX);
+	what.path = r.trace;
+	assert_int_equal(trace_store_load(r.s, &what, &d, first, &nr), 0);
+	assert_int_equal(trace_store_load(r.s, &what, &d, second, &nr), 0);
+	expect_eq(strlen(first), 32);
+	assert_string_not_equal(first, second);
+	assert_true(is_loaded_for(&r, TRACE_NO_OWNER, first));
+	assert_false(is_loaded_for(&r, TRACE_NO_OWNER, NULL));
+	assert_false(is_loaded_for(&r, TRACE_NO_OWNER, "mine"));
+	assert_false(is_loaded_for(&r, ME, first));
+	assert_null(newest(&r, TRACE_NO_OWNER, 0, id));
+	expect_eq(nr_loaded(&r, TRACE_NO_OWNER), 0);
+	assert_int_equal(trace_store_unload(r.s, TRACE_NO_OWNER, "nope", &d), -ENOENT);
+	assert_null(strstr(d.hint, first));
+	/* All of them share what an owner has: the one unused longest goes for the next client. */
+	assert_true(is_loaded_for(&r, TRACE_NO_OWNER, second));
+	assert_int_equal(load_for(&r, ME, r.trace, "a", &nr), 0);
+	expect_eq(nr, 1);
+	assert_false(is_loaded_for(&r, TRACE_NO_OWNER, first));
+	assert_true(is_loaded_for(&r, TRACE_NO_OWNER, second));
+	assert_int_equal(trace_store_unload(r.s, TRACE_NO_OWNER, second, &d), 0);
 	close_room(&r);
 }
 
@@ -491,6 +534,7 @@ int main(void)
 		cmocka_unit_test(our_own_files_go_with_their_traces),
 		cmocka_unit_test(loading_can_be_given_up),
 		cmocka_unit_test(traces_of_others_are_not_there),
+		cmocka_unit_test(without_an_owner_a_trace_is_reached_by_its_handle_alone),
 		cmocka_unit_test(recordings_of_others_cannot_be_opened),
 		cmocka_unit_test(relative_paths_begin_in_an_allowed_directory),
 		cmocka_unit_test(the_first_allowed_directory_that_has_the_file_counts),

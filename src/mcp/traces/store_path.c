@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -234,15 +235,28 @@ int store_open(struct trace_store *s, const char *real, struct diag *d, uint64_t
 	return TAKE_FD(fd);
 }
 
+int store_make_handle(char handle[STORE_HANDLE_LEN])
+{
+	unsigned char bytes[(STORE_HANDLE_LEN - 1) / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return -EAGAIN;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(handle + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+/* Nobody can guess the path: owner 0 is many clients. */
 int trace_store_temporary(struct trace_store *s, uint64_t owner, struct diag *d, char **path)
 {
-	int err = 0;
+	char handle[STORE_HANDLE_LEN];
+	int err = store_make_handle(handle);
 
 	pthread_mutex_lock(&s->lock);
-	if (!s->own_dir)
+	if (!err && !s->own_dir)
 		err = make_own_dir(s);
-	if (!err && asprintf(path, "%s/recording-%" PRIu64 "-%" PRIu64 ".pftrace", s->own_dir,
-	                     owner, ++s->nr_files) < 0)
+	if (!err &&
+	    asprintf(path, "%s/recording-%" PRIu64 "-%s.pftrace", s->own_dir, owner, handle) < 0)
 		err = -ENOMEM;
 	pthread_mutex_unlock(&s->lock);
 	return err ? diag_set(d, err, "set TMPDIR to a directory that can be written",

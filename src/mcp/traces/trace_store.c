@@ -78,18 +78,15 @@ static struct held *find(const struct trace_store *s, uint64_t owner, const char
 	return NULL;
 }
 
-/* NULL if the owner has none, or several. */
-static struct held *find_only(const struct trace_store *s, uint64_t owner)
+/* The nr-th newest, from 0: the list begins with the last one that was loaded. */
+static struct held *find_newest(const struct trace_store *s, uint64_t owner, size_t nr)
 {
-	struct held *found = NULL;
-
-	for (struct held *h = s->traces; h; h = h->next) {
-		if (h->owner == owner && found)
-			return NULL;
-		if (h->owner == owner)
-			found = h;
-	}
-	return found;
+	if (owner == TRACE_NO_OWNER)
+		return NULL;
+	for (struct held *h = s->traces; h; h = h->next)
+		if (h->owner == owner && nr-- == 0)
+			return h;
+	return NULL;
 }
 
 static bool is_used(const struct held *h)
@@ -192,6 +189,10 @@ static int name_trace(const struct trace_load *load, const char *real, struct di
 {
 	const char *base = strrchr(real, '/');
 	char *dot;
+
+	if (load->owner == TRACE_NO_OWNER)
+		return store_make_handle(id) ? diag_set(d, -EAGAIN, NULL, "there is no randomness")
+		                             : 0;
 
 	if (load->id && (!load->id[0] || strlen(load->id) >= TRACE_ID_LEN))
 		return diag_set(d, -EINVAL, NULL, "\"trace_id\" must have 1 to %u bytes",
@@ -299,18 +300,20 @@ static int not_found(const struct trace_store *s, uint64_t owner, const char *id
 	size_t len = 0;
 
 	for (const struct held *h = s->traces; h && len < sizeof(hint); h = h->next)
-		if (h->owner == owner)
+		if (h->owner == owner && owner != TRACE_NO_OWNER)
 			len += (size_t)snprintf(hint + len, sizeof(hint) - len, "%s%s",
 			                        len ? ", " : "loaded are: ", h->id);
 	if (!len)
-		snprintf(hint, sizeof(hint), "load one with load_perfetto_trace");
+		snprintf(hint, sizeof(hint), "load or record one first");
 	if (id)
 		diag_set(d, -EINVAL, hint, "Trace '%.128s' not found", id);
-	else if (len)
-		diag_set(d, -EINVAL, hint,
-		         "\"trace_id\" is missing, and several traces are loaded");
+	else if (owner == TRACE_NO_OWNER)
+		diag_set(
+			d, -EINVAL, "take it from the answer to load or record",
+			"\"trace_id\" is missing, which a client without session and token must give");
 	else
-		diag_set(d, -EINVAL, hint, "no trace is loaded");
+		diag_set(d, -EINVAL, hint,
+		         len ? "not so many traces are loaded" : "no trace is loaded");
 	return -ENOENT;
 }
 
@@ -321,7 +324,7 @@ int trace_store_borrow(struct trace_store *s, uint64_t owner, const char *id, st
 	int err = 0;
 
 	pthread_mutex_lock(&s->lock);
-	h = id ? find(s, owner, id) : find_only(s, owner);
+	h = id ? find(s, owner, id) : find_newest(s, owner, 0);
 	if (h) {
 		h->nr_waiting++;
 		while (h->is_lent && !h->is_gone)
@@ -373,6 +376,21 @@ void trace_store_return(struct trace_store *s, struct trace_child *c)
 	pthread_mutex_unlock(&s->lock);
 	held_free(last);
 	free_list(freed);
+}
+
+int trace_store_newest(struct trace_store *s, uint64_t owner, size_t nr, char *buf, struct diag *d)
+{
+	const struct held *h;
+	int err = 0;
+
+	pthread_mutex_lock(&s->lock);
+	h = find_newest(s, owner, nr);
+	if (h)
+		memcpy(buf, h->id, TRACE_ID_LEN);
+	else
+		err = not_found(s, owner, NULL, d);
+	pthread_mutex_unlock(&s->lock);
+	return err;
 }
 
 void trace_store_id(struct trace_store *s, const struct trace_child *c, char *buf)
@@ -481,7 +499,7 @@ void trace_store_each(struct trace_store *s, uint64_t owner,
 			.is_ours = h->is_temporary,
 		};
 
-		if (h->owner == owner)
+		if (h->owner == owner && owner != TRACE_NO_OWNER)
 			fn(ctx, &entry);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -2,9 +2,11 @@
  * mcp/traces/trace_store — the traces that a server has loaded: by owner and id, bounded in number and memory.
  *
  * Files are opened only below the allowed directories, after all symbolic links; what this server
- * recorded into its own directory is allowed too. Every trace has an owner, a connection: others
+ * recorded into its own directory is allowed too. Every trace has an owner (struct tool_call): others
  * neither see it nor can use or unload it, nor open the file of a recording that this server made for
- * it. When there is no room, the owner with the most loses the one unused longest. Each trace is held
+ * it. Clients that nothing identifies are all owner 0 (TRACE_NO_OWNER): their traces are called by 128 random bits, are
+ * reached by that alone, and are never listed. When there is no room, the owner with the most loses the one unused
+ * longest; all those of owner 0 count together. Each trace is held
  * by a process of its own (mcp/traces/trace_child); one whose process has died is gone. A trace that
  * is in use stays until its user is done. All functions may be called on any thread; a trace is lent
  * to one user at a time.
@@ -19,7 +21,8 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
-#define TRACE_ID_LEN 128U
+#define TRACE_ID_LEN   128U
+#define TRACE_NO_OWNER 0U
 
 struct trace_child;
 struct trace_store;
@@ -80,7 +83,8 @@ MUST_USE int trace_store_temporary(struct trace_store *s, uint64_t owner, struct
 struct trace_load {
 	uint64_t owner;
 	const char *path;
-	const char *id; /* NULL = the file's name without its last extension */
+	const char *
+		id; /* NULL = the file's name without its last extension; owner 0 gets a random one */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total); /* false gives up: -ECANCELED */
 	void *ctx;
 };
@@ -90,10 +94,13 @@ struct trace_load {
  */
 MUST_USE int trace_store_load(struct trace_store *s, const struct trace_load *load, struct diag *d,
                               char *id_out, size_t *nr_evicted);
-/* Waits for its turn. -ENOENT with a sentence that lists the ids that there are. id NULL = the only one. */
+/* Waits for its turn. -ENOENT with a sentence that lists the ids that there are. id NULL = the newest. */
 MUST_USE int trace_store_borrow(struct trace_store *s, uint64_t owner, const char *id,
                                 struct diag *d, struct trace_child **out);
 void trace_store_return(struct trace_store *s, struct trace_child *c);
+/* The id of the trace that is the nr-th newest of its owner, from 0; buf takes TRACE_ID_LEN bytes. -ENOENT: there is none. */
+MUST_USE int trace_store_newest(struct trace_store *s, uint64_t owner, size_t nr, char *buf,
+                                struct diag *d);
 /* The id of one that is borrowed; buf takes TRACE_ID_LEN bytes. */
 void trace_store_id(struct trace_store *s, const struct trace_child *c, char *buf);
 /* Two traces together, loaded once more into a process of their own, which the caller frees; path and id do not count. */

@@ -27,10 +27,13 @@ struct trace_store {
 	size_t max_traces;
 	uint64_t max_bytes;
 	char *own_dir; /* NULL until it is needed */
-	uint64_t nr_files;
 	struct held *traces;
 	struct held *leaving; /* unloaded while in use */
 };
+
+#define STORE_HANDLE_LEN 33U
+/* 128 random bits, as text. */
+MUST_USE int store_make_handle(char handle[STORE_HANDLE_LEN]);
 
 /* store_path.c; the lock is the caller's. */
 MUST_USE int store_allow_dirs(struct trace_store *s, const struct trace_store_cfg *cfg,
