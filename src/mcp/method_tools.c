@@ -13,6 +13,19 @@
 #define PROGRESS_NS 100000000ULL
 #define LOG_BYTES   512
 
+/* What a client assumes otherwise is left out. */
+static void put_annotations(struct json_writer *w, const struct tool *t)
+{
+	jw_begin_object(w, "annotations");
+	jw_bool(w, "readOnlyHint", !t->changes_something);
+	if (t->changes_something && !t->is_destructive)
+		jw_bool(w, "destructiveHint", false);
+	if (t->changes_something && t->is_idempotent)
+		jw_bool(w, "idempotentHint", true);
+	jw_bool(w, "openWorldHint", false);
+	jw_end_object(w);
+}
+
 static void put_tool(struct json_writer *w, const struct tool *t)
 {
 	jw_begin_object(w, NULL);
@@ -22,13 +35,7 @@ static void put_tool(struct json_writer *w, const struct tool *t)
 	schema_put_args(w, "inputSchema", t->args);
 	if (t->output)
 		schema_put_output(w, "outputSchema", t->output);
-	jw_begin_object(w, "annotations");
-	jw_string(w, "title", t->title);
-	jw_bool(w, "readOnlyHint", !t->changes_something);
-	jw_bool(w, "destructiveHint", t->is_destructive);
-	jw_bool(w, "idempotentHint", !t->changes_something || t->is_idempotent);
-	jw_bool(w, "openWorldHint", false);
-	jw_end_object(w);
+	put_annotations(w, t);
 	jw_end_object(w);
 }
 

@@ -25,6 +25,16 @@ int outgoing_end(struct outgoing *o)
 	return err;
 }
 
+int outgoing_end_text(struct outgoing *o)
+{
+	int err = ferror(o->file) ? -ENOMEM : 0;
+
+	if (fclose(o->file) != 0)
+		err = -ENOMEM;
+	o->file = NULL;
+	return err;
+}
+
 void outgoing_done(struct outgoing *o)
 {
 	if (o->file)

@@ -7,6 +7,8 @@
 
 #define MAX_TEXT 4096U
 #define MAX_LIST 256U
+#define FAR_AWAY \
+	UINT16_MAX /* limits from there on are checked, and not worth telling every client */
 
 static const char *type_name(enum arg_type type)
 {
@@ -67,12 +69,28 @@ static void put_arg(struct json_writer *w, const struct arg *a)
 	}
 	if (a->type == ARG_INTEGER || a->type == ARG_NUMBER)
 		jw_i64(w, "minimum", a->min);
-	if ((a->type == ARG_INTEGER || a->type == ARG_NUMBER) && a->max != INT64_MAX)
+	if ((a->type == ARG_INTEGER || a->type == ARG_NUMBER) && a->max < FAR_AWAY)
 		jw_i64(w, "maximum", a->max);
 	jw_string(w, "description", a->description);
 	if (a->fallback)
 		put_default(w, a);
 	jw_end_object(w);
+}
+
+static void put_required(struct json_writer *w, const struct arg *args)
+{
+	bool has_any = false;
+
+	for (const struct arg *a = args; a && a->name; a++) {
+		if (!a->is_required)
+			continue;
+		if (!has_any)
+			jw_begin_array(w, "required");
+		has_any = true;
+		jw_string(w, NULL, a->name);
+	}
+	if (has_any)
+		jw_end_array(w);
 }
 
 void schema_put_args(struct json_writer *w, const char *key, const struct arg *args)
@@ -83,11 +101,7 @@ void schema_put_args(struct json_writer *w, const char *key, const struct arg *a
 	for (const struct arg *a = args; a && a->name; a++)
 		put_arg(w, a);
 	jw_end_object(w);
-	jw_begin_array(w, "required");
-	for (const struct arg *a = args; a && a->name; a++)
-		if (a->is_required)
-			jw_string(w, NULL, a->name);
-	jw_end_array(w);
+	put_required(w, args);
 	jw_bool(w, "additionalProperties", false);
 	jw_end_object(w);
 }

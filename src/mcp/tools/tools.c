@@ -5,6 +5,17 @@
 /* clang-format off */
 const struct tool *const tools[] = {
 	/* core: what an assistant sees first */
+	&tool_record,
+	&tool_load,
+	&tool_list,
+	&tool_summary,
+	&tool_explain,
+	&core_blame.tool,
+	&tool_analyze,
+	&tool_timeline,
+	&tool_diff,
+	&tool_profile,
+	&tool_report,
 
 	/* live */
 	&tool_query_stats,

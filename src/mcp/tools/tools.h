@@ -3,6 +3,8 @@
 
 #include "mcp/tool.h"
 
+struct analyze_tool;
+
 /* tools_system.c */
 extern const struct tool tool_get_topology;
 
@@ -28,8 +30,17 @@ extern const struct tool tool_get_trace_summary;
 extern const struct tool tool_list_traces;
 extern const struct tool tool_load_perfetto_trace;
 extern const struct tool tool_unload_trace;
+extern const struct tool tool_diff;
+extern const struct tool tool_list;
+extern const struct tool tool_load;
+extern const struct tool tool_summary;
 /* Messages to the client: a trace is loaded, others were unloaded for it. */
 void call_log_loaded(struct tool_call *call, const char *path, const char *id, size_t nr_evicted);
+/* core_analyze.c */
+extern const struct analyze_tool core_blame;
+extern const struct tool tool_explain;
+extern const struct tool tool_analyze;
+extern const struct tool tool_timeline;
 /* tools_query.c */
 extern const struct tool tool_query_trace;
 extern const struct tool tool_query_trace_events;
@@ -40,6 +51,11 @@ extern const struct tool tool_export_trace_analysis;
 extern const struct tool tool_run_all_analyzers;
 /* tools_record.c */
 extern const struct tool tool_record_and_analyze;
+extern const struct tool tool_record;
+/* core_profile.c */
+extern const struct tool tool_profile;
+/* core_report.c */
+extern const struct tool tool_report;
 /* tools_profile.c */
 extern const struct tool tool_get_perf_results;
 extern const struct tool tool_start_perf_profiling;

@@ -147,7 +147,7 @@ static int analyze(struct tool_call *call, const struct analyze_tool *t, const s
 	return put_wanted(call, t, report_root(r));
 }
 
-static int run(struct tool_call *call)
+int analyze_tool_read(struct tool_call *call)
 {
 	const struct analyze_tool *t = (const struct analyze_tool *)(const void *)call->tool;
 	const struct pass *p = pass_find(t->pass);
@@ -158,7 +158,7 @@ static int run(struct tool_call *call)
 /* clang-format off */
 #define TOOL(name_, title_, args_, text) \
 	.tool = { .name = (name_), .title = (title_), .description = (text), .set = TOOLSET_TRACE, .args = (args_), \
-		  .output = analysis_output, .read = run }
+		  .output = analysis_output, .read = analyze_tool_read }
 
 const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 	[ANALYZE_CPU_UTILIZATION] = { TOOL("analyze_cpu_utilization", "CPU utilization", use_args,
@@ -333,15 +333,44 @@ static const struct arg scheduling_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE("
 	  .choices = analysis_types }, { 0 } };
 /* clang-format on */
 
+const struct analyze_tool *analyze_tool_find(const char *pass)
+{
+	for (size_t i = 0; i < NR_ANALYZE_TOOLS; i++)
+		if (strcmp(analyze_tools[i].pass, pass) == 0)
+			return &analyze_tools[i];
+	return NULL;
+}
+
 /* The tool of that analysis knows how its answer is cut. */
 static int analyze_by_type(struct tool_call *call)
 {
 	const char *type = call_string(call, "analysis_type");
 
-	for (size_t i = 0; i < NR_ANALYZE_TOOLS; i++)
-		if (strcmp(analyze_tools[i].pass, type) == 0)
-			return analyze(call, &analyze_tools[i], pass_find(type));
-	return diag_set(call->d, -EINVAL, NULL, "no such analysis");
+	return analyze(call, analyze_tool_find(type), pass_find(type));
+}
+
+int analyze_tool_answer(struct tool_call *call, const struct analyze_tool *t, const char *chosen_by)
+{
+	const struct tool *asked = call->tool;
+	const json_t *asked_args = call->args;
+	json_t *given = call->given ? json_copy((json_t *)call->given) : json_object();
+	json_t *args = NULL;
+	int err = given ? 0 : diag_set(call->d, -ENOMEM, NULL, "out of memory");
+
+	if (!err && chosen_by)
+		(void)json_object_del(given, chosen_by);
+	if (!err)
+		err = schema_check(t->tool.args, given, call->d, &args);
+	if (!err) {
+		call->tool = &t->tool;
+		call->args = args;
+		err = t->tool.read(call);
+		call->tool = asked;
+		call->args = asked_args;
+	}
+	json_decref(args);
+	json_decref(given);
+	return err;
 }
 
 const struct tool tool_analyze_trace_scheduling = {

@@ -65,3 +65,11 @@ struct analyze_tool {
 };
 
 extern const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS];
+
+/* The tool of an analysis; NULL = none. */
+const struct analyze_tool *analyze_tool_find(const char *pass);
+/* read() of such a tool. */
+MUST_USE int analyze_tool_read(struct tool_call *call);
+/* The answer of that tool to the arguments of another, but for one that chose it; others than it takes are refused. */
+MUST_USE int analyze_tool_answer(struct tool_call *call, const struct analyze_tool *t,
+                                 const char *chosen_by);

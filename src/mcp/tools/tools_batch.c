@@ -408,8 +408,7 @@ static void put_exported(struct tool_call *call, const struct batch_results *all
 	jw_double(call->out, "export_time_ms", (double)all->ns / 1e6, 3);
 }
 
-/* Where the trace is: the text of the file. */
-static int make_export(struct tool_call *call)
+int trace_export_json(struct tool_call *call)
 {
 	SCOPED(scoped_results) struct batch_results all = { 0 };
 	const json_t *names = json_object_get(call->args, "analysis_types");
@@ -430,8 +429,7 @@ static int make_export(struct tool_call *call)
 	return err;
 }
 
-/* In the server: the file. */
-static int export_analysis(struct tool_call *call)
+int trace_export_run(struct tool_call *call)
 {
 	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
 	SCOPED(scoped_free) char *path = NULL;
@@ -464,6 +462,6 @@ const struct tool tool_export_trace_analysis = {
 	.is_idempotent = true,
 	.args = export_args,
 	.output = export_output,
-	.run = export_analysis,
-	.read = make_export,
+	.run = trace_export_run,
+	.read = trace_export_json,
 };

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/thread.h"
 #include "collect/event_sets.h"
+#include "mcp/tools/core_findings.h"
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
 #include "mcp/traces/trace_relay.h"
@@ -29,6 +30,17 @@ static const struct arg record_args[] = {
 	  .description = "keep the file here, below an allowed directory, under a name that is not in use; otherwise "
 			 "it is deleted with the trace" },
 	{ 0 } };
+/* clang-format on */
+
+/* clang-format off */
+static const struct arg core_record_args[] = {
+	{ .name = "duration_secs", .type = ARG_NUMBER, .description = "how long to record", .min = 0, .max = 300, .fallback = "5" },
+	{ .name = "pid", .type = ARG_INTEGER, .description = "only this process; others are then unknown", .min = 1, .max = 4194304 },
+	{ .name = "events", .type = ARG_STRINGS, .fallback = "[\"default\",\"sleep\"]",
+	  .description = "default and sleep if not given; more: block (disks), lock (of the kernel), wakeup, ipi, workqueue, scx, all" },
+	{ .name = "trace_id", .type = ARG_STRING, .description = "its name; chosen if not given" },
+	{ .name = "output_path", .type = ARG_STRING, .description = "keep the file, below an allowed directory" },
+	ARG_DETAIL, { 0 } };
 /* clang-format on */
 
 static const struct out_field record_output[] = {
@@ -90,6 +102,12 @@ static int run_job(struct record_job *job)
 	return job->err;
 }
 
+/* Kinds of events that other recorders have, and this one does not. */
+static bool is_foreign(const char *word)
+{
+	return strcmp(word, "net") == 0 || strcmp(word, "mm") == 0 || strcmp(word, "fs") == 0;
+}
+
 static int choose_events(struct tool_call *call, uint64_t *kinds)
 {
 	const json_t *words = json_object_get(call->args, "events");
@@ -98,6 +116,10 @@ static int choose_events(struct tool_call *call, uint64_t *kinds)
 	for (size_t i = 0; i < json_array_size(words); i++) {
 		const char *word = json_string_value(json_array_get(words, i));
 
+		if (is_foreign(word))
+			return diag_set(call->d, -EINVAL,
+			                "load a file of perf or trace-cmd that has them",
+			                "events of %s are not recorded here", word);
 		if (!event_set_kinds(word, kinds))
 			return diag_set(
 				call->d, -EINVAL,
@@ -167,8 +189,10 @@ static int load_and_report(struct tool_call *call, const struct record_job *job,
 	if (err)
 		return err;
 	call_log_loaded(call, path, id, nr_evicted);
-	jw_string(call->out, "file_path", path);
-	put_recording(call->out, &job->stats);
+	if (call_wants_metadata(call) || call_has(call, "output_path"))
+		jw_string(call->out, "file_path", path);
+	if (call_wants_metadata(call) || job->stats.totals.lost || !pid_namespace_is_initial())
+		put_recording(call->out, &job->stats);
 	jw_raw_members(call->out, answer.json, answer.len);
 	return 0;
 }
@@ -230,4 +254,18 @@ const struct tool tool_record_and_analyze = {
 	.output = record_output,
 	.run = record_and_analyze,
 	.read = put_summary,
+};
+
+const struct tool tool_record = {
+	.name = "record",
+	.title = "Record this machine",
+	.description =
+		"Records what the scheduler of this machine does for some seconds and answers with findings, the most time lost first. "
+		"The best start for \"what is slow right now\"; needs privileges (doctor). For a file: load. Example: "
+		"{\"duration_secs\":5}.",
+	.set = TOOLSET_CORE,
+	.changes_something = true,
+	.args = core_record_args,
+	.run = record_and_analyze,
+	.read = trace_put_findings,
 };

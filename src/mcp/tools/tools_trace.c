@@ -5,8 +5,10 @@
 #include "analyses/summary_facts.h"
 #include "analyze/diff.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "mcp/tools/choose_file.h"
+#include "mcp/tools/core_findings.h"
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
 #include "mcp/traces/trace_relay.h"
@@ -85,19 +87,6 @@ static void put_loaded(struct json_writer *w, const struct source *s)
 	jw_string(w, "trace_source", s->facts->producer);
 }
 
-struct found_trace {
-	const char *id;
-	uint64_t loaded_ns;
-};
-
-static void match_entry(void *ctx, const struct trace_entry *e)
-{
-	struct found_trace *f = ctx;
-
-	if (strcmp(e->id, f->id) == 0)
-		f->loaded_ns = e->loaded_ns;
-}
-
 /* Where the trace is. */
 static int report_loaded(struct tool_call *call)
 {
@@ -118,31 +107,34 @@ void call_log_loaded(struct tool_call *call, const char *path, const char *id, s
 		         nr_evicted);
 }
 
-static int load(struct tool_call *call)
+/* Loads it; what read() makes of it is the answer. */
+static int load_file(struct tool_call *call)
 {
 	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
 	SCOPED(scoped_free) char *path = NULL;
-	struct trace_store *store = call->world->traces;
 	char id[TRACE_ID_LEN];
 	struct trace_load what = { .owner = call->owner,
 		                   .id = call_string(call, "trace_id"),
 		                   .progress = on_load,
 		                   .ctx = call };
-	struct found_trace found = { .id = id };
+	uint64_t start_ns = clock_boot_ns();
 	size_t nr_evicted = 0;
 	int err = call_choose_file(call, call_string(call, "file_path"), &path);
+	double ms;
 
 	what.path = path;
 	if (!err)
-		err = trace_store_load(store, &what, call->d, id, &nr_evicted);
+		err = trace_store_load(call->world->traces, &what, call->d, id, &nr_evicted);
+	ms = (double)(clock_boot_ns() - start_ns) / 1e6;
 	if (!err)
 		err = trace_relay(call, id, true, &answer);
 	if (err)
 		return err;
-	trace_store_each(store, call->owner, match_entry, &found);
 	call_log_loaded(call, what.path, id, nr_evicted);
-	jw_double(call->out, "load_time_ms", (double)found.loaded_ns / 1e6, 3);
-	jw_u64(call->out, "evicted", nr_evicted);
+	if (call_wants_metadata(call))
+		jw_double(call->out, "load_time_ms", ms, 3);
+	if (nr_evicted || call_wants_metadata(call))
+		jw_u64(call->out, "evicted", nr_evicted);
 	jw_raw_members(call->out, answer.json, answer.len);
 	return 0;
 }
@@ -156,8 +148,28 @@ const struct tool tool_load_perfetto_trace = {
 	.set = TOOLSET_TRACE,
 	.args = load_args,
 	.output = load_output,
-	.run = load,
+	.run = load_file,
 	.read = report_loaded,
+};
+
+/* clang-format off */
+static const struct arg core_load_args[] = {
+	{ .name = "file_path", .type = ARG_STRING, .description = "of schedscope, Perfetto, perf, trace-cmd or ftrace; a relative one "
+	  "is below the allowed directory", .is_required = true },
+	{ .name = "trace_id", .type = ARG_STRING, .description = "its name from now on; the file's if not given" },
+	ARG_DETAIL, { 0 } };
+/* clang-format on */
+
+const struct tool tool_load = {
+	.name = "load",
+	.title = "Load a recording",
+	.description =
+		"Loads a recorded file and answers with its findings, the most time lost first. Start here for a file; for this machine "
+		"now: record. Example: {\"file_path\":\"web.pftrace\"}.",
+	.set = TOOLSET_CORE,
+	.args = core_load_args,
+	.run = load_file,
+	.read = trace_put_findings,
 };
 
 static const struct out_field list_output[] = {
@@ -190,6 +202,12 @@ static void put_entry(void *ctx, const struct trace_entry *e)
 static int list(struct tool_call *call)
 {
 	struct trace_listing l = { .w = call->out };
+	const char *unwanted = call_string(call, "unload");
+	int err = unwanted ? trace_store_unload(call->world->traces, call->owner, unwanted, call->d)
+	                   : 0;
+
+	if (err)
+		return err;
 
 	jw_begin_array(call->out, "traces");
 	trace_store_each(call->world->traces, call->owner, put_entry, &l);
@@ -206,6 +224,25 @@ const struct tool tool_list_traces = {
 		"is get_trace_summary.",
 	.set = TOOLSET_TRACE,
 	.output = list_output,
+	.run = list,
+};
+
+static const struct arg core_list_args[] = {
+	{ .name = "unload",
+	  .type = ARG_STRING,
+	  .description =
+	          "a trace_id to unload first; its file stays unless record made it without output_path" },
+	{ 0 },
+};
+
+const struct tool tool_list = {
+	.name = "list",
+	.title = "Loaded traces",
+	.description =
+		"Your loaded traces, the newest first, which is the default of all tools. Unloading is "
+		"seldom needed: the one unused longest goes when there is no room. Example: {}.",
+	.set = TOOLSET_CORE,
+	.args = core_list_args,
 	.run = list,
 };
 
@@ -284,6 +321,24 @@ const struct tool tool_get_trace_summary = {
 	.read = summary,
 };
 
+/* clang-format off */
+static const struct arg core_summary_args[] = { ARG_TRACE_ID, ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW,
+	{ .name = "limit", .type = ARG_INTEGER, .description = "findings; as many as fit if not given", .min = 1, .max = 100 },
+	ARG_DETAIL, { 0 } };
+/* clang-format on */
+
+const struct tool tool_summary = {
+	.name = "summary",
+	.title = "Where time was lost",
+	.description =
+		"Findings of a trace, the most time lost first: quotas, neighbours, real-time hogs, locks, disks, fork storms, steal, "
+		"wasted cores, wrong affinity. Each has a sentence, evidence, confidence (proved, likely, unknown), a remedy and the next "
+		"call. Example: {\"comm\":\"nginx*\"}.",
+	.set = TOOLSET_CORE,
+	.args = core_summary_args,
+	.read = trace_put_findings,
+};
+
 static const struct arg diff_args[] = {
 	{ .name = "trace_id_a",
 	  .type = ARG_STRING,
@@ -347,10 +402,20 @@ static int diff(struct tool_call *call)
 {
 	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
 	const char *ids[] = { call_string(call, "trace_id_a"), call_string(call, "trace_id_b") };
+	char newest[2][TRACE_ID_LEN];
 	struct trace_child *both = NULL;
 	struct trace_load load = { .owner = call->owner, .progress = on_load, .ctx = call };
-	int err;
+	int err = 0;
 
+	for (size_t i = 0; i < 2 && !err; i++) {
+		if (ids[i])
+			continue;
+		err = trace_store_newest(call->world->traces, call->owner, 1 - i, newest[i],
+		                         call->d);
+		ids[i] = newest[i];
+	}
+	if (err)
+		return err;
 	if (strcmp(ids[0], ids[1]) == 0)
 		return diag_set(call->d, -EINVAL, "load the other one first",
 		                "both traces are the same");
@@ -372,6 +437,25 @@ const struct tool tool_diff_traces = {
 	.set = TOOLSET_TRACE,
 	.args = diff_args,
 	.output = diff_output,
+	.run = diff,
+	.read = compare,
+};
+
+/* clang-format off */
+static const struct arg core_diff_args[] = {
+	{ .name = "trace_id_a", .type = ARG_STRING, .description = "before; the second newest if not given" },
+	{ .name = "trace_id_b", .type = ARG_STRING, .description = "after; the newest if not given" },
+	ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_MODE("per_comm"), ARG_LIMIT, ARG_OFFSET, { 0 } };
+/* clang-format on */
+
+const struct tool tool_diff = {
+	.name = "diff",
+	.title = "Compare two traces",
+	.description =
+		"What got better or worse from one trace to another, beyond noise: waits, slices, runtime, switches, migrations. "
+		"Use it after a change. Example: {\"trace_id_a\":\"before\",\"trace_id_b\":\"after\"}.",
+	.set = TOOLSET_CORE,
+	.args = core_diff_args,
 	.run = diff,
 	.read = compare,
 };

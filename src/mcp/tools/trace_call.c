@@ -118,6 +118,11 @@ void report_copy(struct report *r, const char *key, const struct report_node *no
 	}
 }
 
+bool call_wants_metadata(const struct tool_call *c)
+{
+	return c->tool->set != TOOLSET_CORE || call_bool(c, "detail");
+}
+
 /* What other tools report, what is repeated, and what the store knows better. */
 static bool is_left_out(const char *key)
 {

@@ -10,10 +10,9 @@
 extern const char *const trace_modes[]; /* of ARG_MODE */
 
 /* Arguments, for tables. Descriptions are short: some forty tools repeat them. */
-#define ARG_TRACE_ID                                             \
-	{                                                        \
-		.name = "trace_id", .type = ARG_STRING,          \
-		.description = "optional if one trace is loaded" \
+#define ARG_TRACE_ID                                                                             \
+	{                                                                                        \
+		.name = "trace_id", .type = ARG_STRING, .description = "the newest if not given" \
 	}
 #define ARG_PID                                                                                   \
 	{                                                                                         \
@@ -86,6 +85,14 @@ MUST_USE int trace_pass_run(struct tool_call *c, const struct pass *p, const str
                             const struct pass_args *args, struct report **out);
 /* A value of one report, as it is, in another. */
 void report_copy(struct report *r, const char *key, const struct report_node *node);
+
+/* run() of a tool that writes what its read() puts into call->file to "output_path". */
+MUST_USE int trace_export_run(struct tool_call *c);
+/* Such a read(): the results of "analysis_types", or of all analyses that apply. */
+MUST_USE int trace_export_json(struct tool_call *c);
+
+/* Old names answer with everything; those of the core only if asked to. */
+bool call_wants_metadata(const struct tool_call *c);
 
 /* The members of the summary that an assistant needs first, without those that have a tool of their own. */
 MUST_USE int trace_put_summary(struct tool_call *c, const struct source *s, const char *key);

@@ -118,7 +118,6 @@ static const struct source *source_of(const struct trace_serve *s, size_t at)
 static void run_call(struct trace_serve *s, struct tool_call *call)
 {
 	struct outgoing o = { 0 }, file = { 0 };
-	bool has_file = false;
 	int err = outgoing_begin(&o);
 
 	if (!err)
@@ -132,13 +131,11 @@ static void run_call(struct trace_serve *s, struct tool_call *call)
 	}
 	if (!err && outgoing_end(&o))
 		err = diag_set(call->d, -E2BIG, "ask for less", "the answer could not be written");
-	if (!err && file.w.has_value[0]) {
-		has_file = true;
-		err = outgoing_end(&file);
-	}
+	if (!err)
+		err = file.w.has_value[0] ? outgoing_end(&file) : outgoing_end_text(&file);
 	put_state(s, err, call->d);
 	sandbox_put_bytes(&s->out, o.text, err ? 0 : o.len);
-	sandbox_put_bytes(&s->out, file.text, has_file && !err ? file.len : 0);
+	sandbox_put_bytes(&s->out, file.text, err ? 0 : file.len);
 	outgoing_done(&o);
 	outgoing_done(&file);
 }

@@ -1,0 +1,279 @@
+/*
+ * The findings are the bottlenecks of the summary (docs/definitions.md), the most time lost first. Each has one sentence, what was
+ * measured, how sure it is, and the call that shows more. After them comes what bounds them: the time, the CPUs, what was lost or not
+ * recorded.
+ */
+#include "mcp/tools/core_findings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyses/passes.h"
+#include "base/cleanup.h"
+#include "mcp/outgoing.h"
+#include "mcp/tools/trace_call.h"
+#include "render/report_json.h"
+
+#define MOST_FINDINGS 8U
+#define MOST_TIDS     5U
+#define MOST_CPUS     64U
+#define MOST_NOTES    3U
+#define MOST_BUSY     3U
+
+static const char *text_at(const struct report_node *n, const char *path)
+{
+	const struct report_node *at = report_at(n, path);
+
+	return at && at->type == REPORT_STRING ? at->text : NULL;
+}
+
+static uint64_t number_at(const struct report_node *n, const char *path)
+{
+	const struct report_node *at = report_at(n, path);
+
+	return at && at->type == REPORT_U64 ? at->u64 : 0;
+}
+
+static void add_ms(struct report *r, const char *key, const struct report_node *n, const char *path)
+{
+	if (report_at(n, path) && report_at(n, path)->type == REPORT_U64)
+		report_double(r, key, (double)number_at(n, path) / 1e6, 1);
+}
+
+static void add_evidence(struct report *r, const struct report_node *n)
+{
+	const struct report_node *tids = report_at(n, "affected_pids");
+	uint32_t nr = 0;
+
+	report_begin_object(r, "evidence");
+	add_ms(r, "lost_ms", n, "lost_ns");
+	if (report_at(n, "bottleneck_type.LostTime")) {
+		report_u64(r, "waits", number_at(n, "bottleneck_type.LostTime.waits"));
+		add_ms(r, "longest_ms", n, "bottleneck_type.LostTime.max_wait_ns");
+	}
+	report_begin_array(r, "tids");
+	for (const struct report_node *t = tids ? tids->first : NULL; t && nr < MOST_TIDS;
+	     t = t->next, nr++)
+		report_u64(r, NULL, t->u64);
+	report_end_array(r);
+	report_end_object(r);
+}
+
+/* The moment that explains it: in the longest wait, or in the middle of the longest sleep. */
+static void add_explain(struct report *r, const struct report_node *n)
+{
+	bool is_wait = report_at(n, "bottleneck_type.LostTime");
+	uint64_t from_ns = number_at(n, "time_range.0"), to_ns = number_at(n, "time_range.1");
+
+	report_u64(r, "tid",
+	           is_wait ? number_at(n, "bottleneck_type.LostTime.max_wait_tid")
+	                   : number_at(n, "affected_pids.0"));
+	report_u64(r, "at_time_ns",
+	           is_wait ? number_at(n, "bottleneck_type.LostTime.max_wait_timestamp")
+	                   : from_ns + (to_ns - from_ns) / 2);
+}
+
+/* The next call, ready to be sent. */
+static void add_next(struct report *r, const struct report_node *n, const char *trace_id)
+{
+	const char *kind = text_at(n, "kind");
+	bool is_storm = kind && strcmp(kind, "short_lived_tasks") == 0;
+	bool has_task = report_at(n, "affected_pids.0") && !is_storm;
+
+	report_begin_object(r, "next");
+	report_string(r, "tool", is_storm ? "analyze" : has_task ? "explain" : "blame");
+	report_begin_object(r, "arguments");
+	report_string(r, "trace_id", trace_id);
+	if (is_storm)
+		report_string(r, "type", "lifecycle");
+	else if (has_task)
+		add_explain(r, n);
+	report_end_object(r);
+	report_end_object(r);
+}
+
+static void add_finding(struct report *r, const struct report_node *n, const char *trace_id)
+{
+	report_begin_object(r, NULL);
+	report_string(r, "cause", text_at(n, "cause"));
+	report_string(r, "what", text_at(n, "description"));
+	report_string(r, "confidence", text_at(n, "confidence"));
+	add_evidence(r, n);
+	report_string(r, "remedy", text_at(n, "remedy"));
+	add_next(r, n, trace_id);
+	report_end_object(r);
+}
+
+/* Rates are no loss by themselves. */
+static void add_notes(struct report *r, const struct report_node *all)
+{
+	const struct report_node *rates = report_at(all, "high_rates");
+	uint32_t nr = 0;
+
+	if (!rates || !rates->nr)
+		return;
+	report_begin_array(r, "high_rates");
+	for (const struct report_node *n = rates->first; n && nr < MOST_NOTES; n = n->next, nr++)
+		report_string(r, NULL, text_at(n, "description"));
+	report_end_array(r);
+}
+
+/* In the order of the CPUs; of many only how far apart they are. */
+static void add_cpus(struct report *r, const struct report_node *all)
+{
+	const struct report_node *cpus = report_at(all, "cpus");
+	double sum = 0, most = 0, value;
+	uint64_t most_cpu = 0;
+
+	if (!cpus || !cpus->nr)
+		return;
+	if (cpus->nr <= MOST_CPUS) {
+		report_begin_array(r, "cpu_busy_percent");
+		for (const struct report_node *n = cpus->first; n; n = n->next)
+			report_double(r, NULL,
+			              report_number(report_at(n, "busy_percent"), &value) ? value
+			                                                                  : 0,
+			              0);
+		report_end_array(r);
+		return;
+	}
+	for (const struct report_node *n = cpus->first; n; n = n->next) {
+		if (!report_number(report_at(n, "busy_percent"), &value))
+			continue;
+		sum += value;
+		most_cpu = value > most ? number_at(n, "cpu_id") : most_cpu;
+		most = value > most ? value : most;
+	}
+	report_begin_object(r, "cpu_busy_percent");
+	report_double(r, "mean", sum / cpus->nr, 1);
+	report_double(r, "most", most, 1);
+	report_u64(r, "most_cpu", most_cpu);
+	report_end_object(r);
+}
+
+static void add_busiest(struct report *r, const struct report_node *all)
+{
+	const struct report_node *list = report_at(all, "busiest_tasks");
+	uint32_t nr = 0;
+
+	report_begin_array(r, "busiest");
+	for (const struct report_node *n = list ? list->first : NULL; n && nr < MOST_BUSY;
+	     n = n->next, nr++) {
+		double percent = 0;
+
+		(void)report_number(report_at(n, "of_one_cpu_percent"), &percent);
+		report_string(r, NULL,
+		              report_printf(r, "%s (%" PRIu64 ") %.0f %%", text_at(n, "comm"),
+		                            number_at(n, "tid"), percent));
+	}
+	report_end_array(r);
+}
+
+/* What bounds the findings; members that say that all is well are left out. */
+static void add_bounds(struct report *r, const struct source *s, const struct report_node *all)
+{
+	static const char *const if_any[] = { "incomplete", "not_in_file", "scheduler" };
+	const struct source_facts *f = s->facts;
+
+	report_double(r, "duration_ms", (double)(s->end_ns - s->start_ns) / 1e6, 1);
+	add_cpus(r, all);
+	add_busiest(r, all);
+	if (f->lost || f->kinds[EV_LOST])
+		report_copy(r, "lost_events", report_at(all, "lost_events"));
+	if (f->filter)
+		report_string(r, "recorded_tasks", f->filter);
+	for (size_t i = 0; i < sizeof(if_any) / sizeof(if_any[0]); i++)
+		if (text_at(all, if_any[i]))
+			report_string(r, if_any[i], text_at(all, if_any[i]));
+	if (!f->kinds[EV_SLEEP])
+		report_string(
+			r, "not_recorded",
+			"calls in which tasks sleep: locks and disk waits have no names (events default, sleep)");
+}
+
+/* All of it with so many findings; false without memory. */
+static bool build(const struct tool_call *c, const struct report_node *all, uint64_t most,
+                  struct report *r)
+{
+	const struct report_node *list = report_at(all, "bottlenecks");
+	uint64_t total = number_at(all, "total_bottlenecks"), nr = 0;
+
+	report_begin_object(r, NULL);
+	if (!total)
+		report_string(
+			r, "verdict",
+			"no task lost 1 % of the time waiting for a CPU, a lock or a disk, or waited 10 ms at once");
+	report_begin_array(r, "findings");
+	for (const struct report_node *n = list && list->type == REPORT_ARRAY ? list->first : NULL;
+	     n && nr < most; n = n->next, nr++)
+		add_finding(r, n, c->trace_id);
+	report_end_array(r);
+	if (total > nr)
+		report_u64(r, "more_findings", total - nr);
+	add_notes(r, all);
+	add_bounds(r, c->s, all);
+	report_end_object(r);
+	return !report_error(r);
+}
+
+static size_t bytes_of(const struct report *r)
+{
+	struct outgoing o;
+	size_t len = SIZE_MAX;
+
+	if (outgoing_begin(&o))
+		return len;
+	report_json(&o.w, NULL, report_root(r));
+	if (outgoing_end(&o) == 0)
+		len = o.len;
+	outgoing_done(&o);
+	return len;
+}
+
+static void put_members(struct json_writer *w, const struct report_node *object)
+{
+	for (const struct report_node *n = object->first; n; n = n->next)
+		report_json(w, n->key, n);
+}
+
+static uint32_t most_findings(const struct tool_call *c)
+{
+	return call_was_given(c, "limit") ? (uint32_t)call_u64(c, "limit") : MOST_FINDINGS;
+}
+
+/* As many as the budget allows, or as were asked for. */
+static int put_fitting(struct tool_call *c, const struct report_node *all)
+{
+	uint64_t most = most_findings(c);
+
+	for (;; most--) {
+		SCOPED(scoped_report) struct report *r = report_new(0);
+
+		if (!r || !build(c, all, most, r))
+			return diag_set(c->d, -ENOMEM, NULL, "out of memory");
+		if (call_was_given(c, "limit") || most <= 1 || bytes_of(r) <= FINDINGS_BUDGET) {
+			put_members(c->out, report_root(r));
+			return 0;
+		}
+	}
+}
+
+int trace_put_findings(struct tool_call *c)
+{
+	SCOPED(scoped_report) struct report *all = NULL;
+	struct pass_args args;
+	int err = trace_pass_args(c, c->s, &args);
+
+	args.limit = most_findings(c);
+	if (!err)
+		err = trace_pass_run(c, &pass_summary, c->s, &args, &all);
+	if (!err)
+		err = put_fitting(c, report_root(all));
+	if (err || !call_bool(c, "detail"))
+		return err;
+	jw_begin_object(c->out, "detail");
+	err = trace_put_summary(c, c->s, NULL);
+	jw_end_object(c->out);
+	return err;
+}
