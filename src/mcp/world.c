@@ -69,6 +69,7 @@ int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *
 	int err;
 
 	w->cfg = *cfg;
+	(void)!caps_get(&w->caps); /* none, then */
 	report_weakness();
 	err = open_traces(w, d);
 	if (!err)

@@ -12,6 +12,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "mcp/tool.h"
+#include "sys/rights/caps.h"
 
 struct live_service;
 struct live_feed;
@@ -35,6 +36,7 @@ struct mcp_cfg {
 struct mcp_world {
 	struct mcp_cfg cfg;
 	struct mcp_server *server;       /* for notifications */
+	struct caps caps;                /* that the process began with */
 	struct trace_store *traces;      /* mcp/traces/trace_store */
 	struct live_feed *live;          /* live/live_feed; NULL without --daemon */
 	struct live_service *service;    /* mcp/live_service */

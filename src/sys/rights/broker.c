@@ -41,6 +41,8 @@ static const uint64_t caps_of_op[BROKER_NR_OPS] = {
 	/* The child that parses the file becomes the user nobody: without seccomp nothing else would hold it. */
 	[BROKER_UPROBE] = CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SETUID) | CAPS_BIT(CAP_SETGID),
 	[BROKER_MAP] = CAPS_TRACE,
+	[BROKER_TRY] = CAPS_TRACE,
+	[BROKER_DOCTOR] = CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_SYSLOG),
 	[BROKER_LOAD] = CAPS_TRACE | CAPS_BIT(CAP_SYSLOG), /* addresses in kallsyms */
 };
 

@@ -47,6 +47,8 @@ enum broker_op {
 	BROKER_UPROBE, /* one for a function of a file; Linux 6.16 wants CAP_SYS_ADMIN for it */
 	BROKER_MAP,    /* one of a few kinds of BPF map (sys/bpf/bpf_map) */
 	BROKER_LOAD,   /* one of our own BPF objects (broker_set_loader()) */
+	BROKER_TRY,    /* whether a program can be loaded or attached (sys/try_attach) */
+	BROKER_DOCTOR, /* what sys/doctor finds, in a file of memory */
 	BROKER_SEAL,
 	BROKER_NR_OPS,
 };
@@ -66,8 +68,10 @@ enum broker_op {
 /* What a process that attaches programs later needs; by a process of its own, which keeps the two rights for it. */
 #define BROKER_TRACING                                                                      \
 	(BROKER_BIT(BROKER_PERF_ANY) | BROKER_BIT(BROKER_KPROBE) | BROKER_BIT(BROKER_MAP) | \
-	 BROKER_BIT(BROKER_LOAD))
+	 BROKER_BIT(BROKER_LOAD) | BROKER_BIT(BROKER_TRY))
 
+struct caps;
+struct doctor_report;
 struct fd_packet;
 struct perf_event_attr;
 
@@ -109,6 +113,9 @@ enum broker_bpf {
 /* The id that follows, -ENOENT behind the last. */
 MUST_USE int broker_bpf_next(enum broker_bpf kind, uint32_t id, uint32_t *next);
 MUST_USE int broker_bpf_open(enum broker_bpf kind, uint32_t id);
+
+/* As doctor_run(), with the rights of the broker; caps are those that the process began with. */
+MUST_USE int broker_doctor(const struct caps *caps, struct doctor_report *out);
 
 /* Whether there is a process for BROKER_TRACING. */
 bool broker_can_trace(void);

@@ -72,6 +72,8 @@ MUST_USE int dirs_keep(const struct broker_dirs *s, int fd, const char *real);
 MUST_USE int dirs_remove(const struct broker_dirs *s, int fd);
 /* Where the file of a descriptor is now. */
 MUST_USE int dirs_path_of(int fd, char path[PATH_MAX]);
+MUST_USE int broker_serve_try(const struct broker_request *r);
+MUST_USE int broker_serve_doctor(const struct broker_request *r);
 MUST_USE int broker_serve_dirs(struct broker_state *s, const struct broker_request *r, int given);
 /* An operation on files below directories, of the broker's; with -EACCES without one. */
 MUST_USE int broker_ask_dirs(enum broker_op op, uint32_t mode, const char *path, int with);

@@ -459,6 +459,10 @@ int broker_serve(struct broker_state *s, const struct broker_request *r, int giv
 	case BROKER_UPROBE:
 	case BROKER_MAP:
 		return broker_serve_tracing(s, r, given);
+	case BROKER_TRY:
+		return broker_serve_try(r);
+	case BROKER_DOCTOR:
+		return broker_serve_doctor(r);
 	case BROKER_LOAD:
 		break; /* by broker_serve_load() */
 	case BROKER_SEAL:
@@ -477,7 +481,8 @@ static bool gives_descriptor(uint32_t op)
 	       op == BROKER_CREATE || op == BROKER_PERF || op == BROKER_BPF_OPEN ||
 	       op == BROKER_CONNECT || op == BROKER_DIR_OPEN || op == BROKER_DIR_AGAIN ||
 	       op == BROKER_DIR_PLACE || op == BROKER_DIR_CREATE || op == BROKER_PERF_ANY ||
-	       op == BROKER_KPROBE || op == BROKER_UPROBE || op == BROKER_MAP;
+	       op == BROKER_KPROBE || op == BROKER_UPROBE || op == BROKER_MAP ||
+	       op == BROKER_DOCTOR;
 }
 
 /* A request of any length and content. */
