@@ -152,6 +152,18 @@ def convoy(end):
     return [subprocess.Popen([WORKLOAD, "convoy", f"rounds={max(1, ms // 40)}"], stdout=subprocess.DEVNULL).pid]
 
 
+# What an answer that names the cause says; names of tasks are those above.
+NAMED = {
+    "neighbour": [r"server \(\d+\) waited .* behind batch"],
+    "quota": [r"worker \(2 tasks\) waited .* throttled \(quota of cgroup /build-\d+, 20\.0ms per 100ms"],
+    "fifo": [r"worker \(\d+\) waited .* behind urgent \(FIFO 50\)"],
+    "convoy": [r"(waiter|holder) \(\d+\).* slept .* for the lock at 0x[0-9a-f]+ while it was held by (waiter|holder)"],
+    "storm": [r"sh \(\d+ tasks\) started \d+ tasks that lived less than 100ms"],
+    "fsync": [r"db \(\d+\) was blocked for .* in fsync \(data to reach the disk\)"],
+    "fault": [r"reader \(\d+\) was blocked for .* in page faults"],
+    "affinity": [r"pinned \(3 tasks\) waited", r"CPU 1 was idle, but its affinity forbids it"],
+    "steal": [r"the hypervisor (stole|had)"],
+}
 PROBLEMS = {plant.__name__: plant for plant in (neighbour, quota, fifo, convoy, storm, fsync, fault, affinity)}
 _cleanups = []
 

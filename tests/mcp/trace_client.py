@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(pathlib.Path(__file__).resolve().parents[2] / "build/schedscope"))
-TOKEN_BYTES, MAX_TOKENS = 4, 2000  # of an answer that leads
+MAX_CALLS, MAX_BYTES = 3, 8000  # until a cause is named, and of all those answers
 
 
 class Refused(Exception):
@@ -93,12 +93,22 @@ def refusal(client, tool, **args):
     raise AssertionError(f"{tool} {args} answered {str(got)[:200]}")
 
 
+def follow(client, tool, **args):
+    """The answers to a call that gives findings and to the calls that it leads to, as texts: MAX_CALLS at most."""
+    calls, answers = [(tool, args)], []
+    while calls and len(answers) < MAX_CALLS:
+        tool, args = calls.pop(0)
+        got = client.call(tool, **args)
+        answers.append(json.dumps(got, ensure_ascii=False, separators=(",", ":")))
+        if len(answers) == 1:
+            calls = [(f["next"]["tool"], f["next"]["arguments"]) for f in got["findings"]]
+    return answers
+
+
 def leading_answers(path):
-    """What the server says of a recording in two calls, all of it: neither may be long."""
+    """What the server says of a recording, all of it."""
     with Client("--allow-path", os.path.dirname(path)) as mcp:
-        answers = []
-        for tool, args in (("load_perfetto_trace", {"file_path": path, "trace_id": "t"}),
-                           ("find_scheduling_bottlenecks", {"trace_id": "t", "limit": 3})):
-            answers.append(json.dumps(mcp.call(tool, **args), ensure_ascii=False))
-            assert mcp.last_bytes <= TOKEN_BYTES * MAX_TOKENS, f"{tool} answers with {mcp.last_bytes} bytes"
+        answers = follow(mcp, "load", file_path=path)
+    size = sum(len(a.encode()) for a in answers)
+    assert size <= MAX_BYTES, f"{len(answers)} answers of {size} bytes"
     return "\n".join(answers)
