@@ -184,7 +184,7 @@ int method_tools_call(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	if (check_input_responses(r, e))
 		return -1;
 	if (t->needs_daemon && !s->world.cfg.is_daemon) {
-		diag_set(&d, -EINVAL, "start 'schedscope mcp --daemon', or use record_and_analyze",
+		diag_set(&d, -EINVAL, "start 'schedscope mcp --daemon', or use record",
 		         "%s needs live data, which this server does not collect", t->name);
 		put_failure(w, &d);
 		return 0;

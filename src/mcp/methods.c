@@ -55,12 +55,11 @@ static void put_capabilities(struct json_writer *w)
 }
 
 static const char *const instructions =
-	"schedscope shows what the Linux scheduler does: what runs where, what waits for a CPU, for how long and why. For "
-	"a recorded Perfetto trace start with load_perfetto_trace, then get_trace_summary; analyze_* tools answer one "
-	"question each, explain_wait says why a task waited. For this machine use record_and_analyze, which needs no "
-	"preparation; with --daemon also the stats:// resources and the live analyzers. Times are nanoseconds unless a key "
-	"says otherwise; null means unknown, never 0. Answers are short by default: `truncated` and `page` say how to get "
-	"more.";
+	"schedscope shows what the Linux scheduler does: what runs where, what waits for a CPU, a lock or a disk, for how long and "
+	"why. Start with record (this machine, now) or load (a file): both answer with findings, the most time lost first, each with "
+	"its evidence and the next call ready to send. explain says why one task waited or slept; blame who kept whom waiting; "
+	"analyze, query and timeline answer what is left open. Times are nanoseconds unless a key says otherwise; null means unknown, "
+	"never 0. Answers are short by default: truncated and page say how to get more.";
 
 /* Clients that ask for a revision that we do not know get our newest, and may leave. */
 static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)

@@ -11,9 +11,9 @@ const size_t nr_prompts = sizeof(prompts) / sizeof(prompts[0]);
 void prompt_put_sources(FILE *out)
 {
 	fputs("## Get data first\n"
-	      "- The user has a trace file: `load_perfetto_trace`, then `get_trace_summary` for what it can answer.\n"
-	      "- The problem exists right now: `record_and_analyze` records a few seconds of this machine and loads "
-	      "the result; go on with the trace_id that it returns.\n"
+	      "- The user has a trace file: `load`.\n"
+	      "- The problem exists right now: `record` takes a few seconds of this machine.\n"
+	      "- Both answer with findings, the most time lost first, each with the next call; `summary` gives them again.\n"
 	      "- The server runs with --daemon: the resources stats://aggregated/... hold live figures. If a tool says "
 	      "that live data is not collected, record instead.\n\n",
 	      out);

@@ -15,33 +15,32 @@ static const struct prompt_arg performance_args[] = {
 
 /* By place in areas. */
 static const char *const area_steps[] = {
-	"1. `scheduler://current` and `get_topology`.\n"
-	"2. `analyze_wakeup_latency`: median, p99, maximum, and the CPUs that differ.\n"
-	"3. `analyze_latency_breakdown`: from waking to the run queue, and from there to the CPU.\n"
-	"4. `correlate_wakeup_to_schedule`, then `explain_wait` for the worst task.\n"
-	"5. `analyze_preemptions` and `analyze_irq`: what else takes the CPU.\n"
-	"6. With sched_ext: `analyze_dsq_latency`, how long tasks stay in a queue.\n\n"
+	"1. `scheduler://current` and `topology://info`.\n"
+	"2. `analyze` type wakeup_latency: median, p99, maximum, and the CPUs that differ.\n"
+	"3. `analyze` type latency_breakdown: from waking to the run queue, and from there to the CPU.\n"
+	"4. `analyze` type correlation, then `explain` for the worst task.\n"
+	"5. `analyze` type preemptions and `analyze` type irq_analysis: what else takes the CPU.\n"
+	"6. With sched_ext: `analyze` type dsq_latency, how long tasks stay in a queue.\n\n"
 	"On an idle machine a wakeup takes some microseconds. A p99 above a millisecond is worth "
 	"investigating unless all CPUs are busy.\n",
-	"1. `scheduler://current` and `get_topology`.\n"
-	"2. `analyze_cpu_utilization`: is there time left to be used at all?\n"
-	"3. `analyze_process_runtime`: which tasks use it, in how many slices; slices far below a millisecond cost switches.\n"
-	"4. `analyze_preemptions`: how many of the switches were forced.\n"
-	"5. `analyze_migration_patterns` and `analyze_llc_locality`: moves that cost a warm cache.\n"
-	"6. `analyze_cpu_frequency` and `analyze_cpu_idle`: do the CPUs run at their speed?\n"
-	"7. `analyze_irq` and `analyze_block_io`: time that goes elsewhere.\n",
-	"1. `get_topology` with detail_level full.\n"
-	"2. `analyze_cpu_utilization`: per CPU, and summed by cache and node.\n"
-	"3. `analyze_runqueue_depth`: waiting here while others idle there.\n"
-	"4. `analyze_migration_patterns`: does the balancer move tasks, and which way?\n"
-	"5. `analyze_fairness`: do equal tasks get equal time?\n\n"
+	"1. `scheduler://current` and `topology://info`.\n"
+	"2. `analyze` type cpu_utilization: is there time left to be used at all?\n"
+	"3. `analyze` type process_runtime: which tasks use it, in how many slices; slices far below a millisecond cost switches.\n"
+	"4. `analyze` type preemptions: how many of the switches were forced.\n"
+	"5. `analyze` type migration_patterns and `analyze` type llc_locality: moves that cost a warm cache.\n"
+	"6. `analyze` type cpu_frequency and `analyze` type cpu_idle: do the CPUs run at their speed?\n"
+	"7. `analyze` type irq_analysis and `analyze` type block_io: time that goes elsewhere.\n",
+	"1. `topology://info`.\n"
+	"2. `analyze` type cpu_utilization: per CPU, and summed by cache and node.\n"
+	"3. `analyze` type runqueue_depth: waiting here while others idle there.\n"
+	"4. `analyze` type migration_patterns: does the balancer move tasks, and which way?\n"
+	"5. `analyze` type fairness: do equal tasks get equal time?\n\n"
 	"The prompt analyze_cpu_imbalance goes deeper.\n",
-	"1. `scheduler://current`, `get_topology`, `stats://system/cpu`.\n"
-	"2. `run_all_analyzers`: one line of findings of each analysis that the trace allows.\n"
-	"3. `find_scheduling_bottlenecks`: what stands out, worst first.\n"
-	"4. For each of latency, utilization and migrations one sentence: `analyze_wakeup_latency`, "
-	"`analyze_cpu_utilization`, `analyze_migration_patterns`.\n"
-	"5. Go deeper where a figure is out of line, and only there.\n",
+	"1. `scheduler://current`, `topology://info`, `stats://system/cpu`.\n"
+	"2. `summary`: what stands out, worst first; `explain` and the other next calls of its findings.\n"
+	"3. For each of latency, utilization and migrations one sentence: `analyze` type wakeup_latency, "
+	"`analyze` type cpu_utilization, `analyze` type migration_patterns.\n"
+	"4. Go deeper where a figure is out of line, and only there.\n",
 };
 
 /* Anything else than the three is a general question. */
@@ -114,18 +113,18 @@ static int write_behavior(const struct prompt_values *v, FILE *out, struct diag 
 	fputs("## Steps\n"
 	      "1. `stats://scheduler/raw`: what the scheduler itself counts, if it offers statistics; "
 	      "`stats://scheduler/scx`: what the kernel knows of it.\n"
-	      "2. With sched_ext: `analyze_dsq` and `analyze_dsq_latency`: which queues there are, which tasks use them, how "
-	      "long tasks stay. For scx_layered `analyze_scx_layer_behavior`.\n"
-	      "3. `analyze_oncpu_slices`: how long tasks run at a time.\n"
-	      "4. `analyze_preemptions`: which tasks are interrupted, and by which.\n"
-	      "5. `analyze_migration_patterns` and `analyze_llc_locality`: does it keep tasks near their cache?\n"
-	      "6. `analyze_wakeup_latency`, `analyze_fairness`: what tasks get out of it.\n"
+	      "2. With sched_ext: `analyze` type dsq_summary and `analyze` type dsq_latency: which queues there are, which tasks use them, how "
+	      "long tasks stay. For scx_layered `analyze` type scx_layer_behavior.\n"
+	      "3. `analyze` type oncpu_slices: how long tasks run at a time.\n"
+	      "4. `analyze` type preemptions: which tasks are interrupted, and by which.\n"
+	      "5. `analyze` type migration_patterns and `analyze` type llc_locality: does it keep tasks near their cache?\n"
+	      "6. `analyze` type wakeup_latency, `analyze` type fairness: what tasks get out of it.\n"
 	      "7. `bpf://programs`: what its own programs cost. That is the run time of BPF code, not scheduling latency.\n\n"
 	      "## Questions to answer\n"
 	      "- Which tasks does it favour, and by which criterion: wakeups, run time, priority, group?\n"
 	      "- Where does it place a task that wakes, and does it search for idle CPUs beyond the cache?\n"
 	      "- What happens when there are more tasks than CPUs?\n"
-	      "- Another recording under another scheduler: `diff_traces` compares the two.\n",
+	      "- Another recording under another scheduler: `diff` compares the two.\n",
 	      out);
 	prompt_put_rules(out);
 	return 0;
@@ -146,14 +145,13 @@ static int write_summary(const struct prompt_values *v, FILE *out, struct diag *
 	(void)d;
 	fputs("# What is this machine, and what is it doing?\n\n"
 	      "## Look\n"
-	      "1. `get_topology`: CPUs, cores, caches, nodes.\n"
+	      "1. `topology://info`: CPUs, cores, caches, nodes.\n"
 	      "2. `scheduler://current`: which scheduler is active; with sched_ext also `stats://scheduler/scx`.\n"
 	      "3. `stats://system/cpu`, `stats://system/memory`, `stats://system/network`: load, memory, traffic.\n"
-	      "4. `record_and_analyze` over a few seconds: what runs, what waits, how long. With --daemon "
+	      "4. `record` over a few seconds: what runs, what waits, how long. With --daemon "
 	      "`stats://aggregated/process` and `stats://aggregated/cpu` say the same while it goes on.\n"
 	      "5. `bpf://programs`: what else watches or schedules here.\n"
-	      "6. `query_stats` lists further statistics, `list_event_subsystems` further events, `list_traces` "
-	      "what is loaded already.\n\n"
+	      "6. `doctor`: what can be measured here; `list`: what is loaded already.\n\n"
 	      "## Report\n"
 	      "One short paragraph each on the machine, the scheduler, the load, and what stands out. End with the "
 	      "next step: the prompts debug_high_latency (long waits), analyze_cpu_imbalance (some CPUs busy, "

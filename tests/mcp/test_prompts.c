@@ -56,8 +56,7 @@ static void the_five_are_there(void **state)
 	for (size_t i = 0; i < 5; i++) {
 		assert_string_equal(prompts[i]->name, names[i]);
 		expect_in_text(names[i], NULL, "null is unknown");
-		expect_in_text(names[i], NULL,
-		               i == 4 ? "`record_and_analyze`" : "`load_perfetto_trace`");
+		expect_in_text(names[i], NULL, i == 4 ? "`record`" : "`load`");
 	}
 }
 
@@ -76,9 +75,11 @@ static void an_area_changes_the_steps(void **state)
 {
 	(void)state;
 	expect_in_text("analyze_scheduler_performance", "latency", "(latency)");
-	expect_in_text("analyze_scheduler_performance", "latency", "`analyze_latency_breakdown`");
-	expect_in_text("analyze_scheduler_performance", "throughput", "`analyze_process_runtime`");
-	expect_in_text("analyze_scheduler_performance", "balance", "`analyze_fairness`");
+	expect_in_text("analyze_scheduler_performance", "latency",
+	               "`analyze` type latency_breakdown");
+	expect_in_text("analyze_scheduler_performance", "throughput",
+	               "`analyze` type process_runtime");
+	expect_in_text("analyze_scheduler_performance", "balance", "`analyze` type fairness");
 	expect_in_text("analyze_scheduler_performance", "whatever", "(general)");
 	expect_in_text("analyze_scheduler_performance", NULL, "(general)");
 }

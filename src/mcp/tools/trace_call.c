@@ -69,7 +69,7 @@ int trace_pass_run(struct tool_call *c, const struct pass *p, const struct sourc
 	if (call_is_cancelled(c))
 		return diag_set(c->d, -ECANCELED, NULL, "cancelled");
 	if (!pass_applies(p, s))
-		return diag_set(c->d, -ENODATA, "discover_analyzers lists which analyses apply",
+		return diag_set(c->d, -ENODATA, "analyze with type discover lists which apply",
 		                "%s %s, which this trace does not have", p->id,
 		                pass_missing(p, s, missing, sizeof(missing)));
 	return pass_run(p, s, args, c->d, out);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,8 +185,17 @@ static size_t evict(struct trace_store *s, const struct held *keep, struct held 
 	return nr;
 }
 
+/* A recording of our own has no name that says anything. */
+static void name_recording(struct trace_store *s, char *id)
+{
+	pthread_mutex_lock(&s->lock);
+	snprintf(id, TRACE_ID_LEN, "recording%" PRIu64, ++s->nr_recordings);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* By what the client said, or by the file's name without its last extension. */
-static int name_trace(const struct trace_load *load, const char *real, struct diag *d, char *id)
+static int name_trace(struct trace_store *s, const struct trace_load *load, const char *real,
+                      struct diag *d, char *id)
 {
 	const char *base = strrchr(real, '/');
 	char *dot;
@@ -193,10 +203,13 @@ static int name_trace(const struct trace_load *load, const char *real, struct di
 	if (load->owner == TRACE_NO_OWNER)
 		return store_make_handle(id) ? diag_set(d, -EAGAIN, NULL, "there is no randomness")
 		                             : 0;
-
 	if (load->id && (!load->id[0] || strlen(load->id) >= TRACE_ID_LEN))
 		return diag_set(d, -EINVAL, NULL, "\"trace_id\" must have 1 to %u bytes",
 		                TRACE_ID_LEN - 1);
+	if (!load->id && store_is_temporary(s, load->owner, real)) {
+		name_recording(s, id);
+		return 0;
+	}
 	snprintf(id, TRACE_ID_LEN, "%s", load->id ? load->id : base ? base + 1 : real);
 	dot = load->id ? NULL : strrchr(id, '.');
 	if (dot && dot != id)
@@ -281,7 +294,7 @@ int trace_store_load(struct trace_store *s, const struct trace_load *load, struc
 	h->owner = load->owner;
 	err = trace_store_allow(s, load->owner, load->path, false, d, &h->path);
 	if (!err)
-		err = name_trace(load, h->path, d, h->id);
+		err = name_trace(s, load, h->path, d, h->id);
 	if (!err)
 		err = open_trace(s, load, h, d);
 	if (err) {

@@ -84,7 +84,7 @@ struct trace_load {
 	uint64_t owner;
 	const char *path;
 	const char *
-		id; /* NULL = the file's name without its last extension; owner 0 gets a random one */
+		id; /* NULL = the file's name without its last extension, a number for our own; owner 0 gets a random one */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total); /* false gives up: -ECANCELED */
 	void *ctx;
 };

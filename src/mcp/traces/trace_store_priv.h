@@ -27,6 +27,7 @@ struct trace_store {
 	size_t max_traces;
 	uint64_t max_bytes;
 	char *own_dir; /* NULL until it is needed */
+	uint64_t nr_recordings; /* that have a name of ours */
 	struct held *traces;
 	struct held *leaving; /* unloaded while in use */
 };
