@@ -56,6 +56,8 @@ def answers_that_lead_are_short_and_ranked():
                 assert lost == sorted(lost, reverse=True), lost
                 assert ("verdict" in got) == (not lost)
                 nr += len(lost)
+            every = {b["cause"] for b in c.call("analyze", type="scheduling_bottlenecks", limit=100)["bottlenecks"]}
+            assert {f["cause"] for f in got["findings"]} == every, (name, every)
             for finding in got["findings"]:
                 assert finding["confidence"] in ("proved", "likely", "unknown") and finding["cause"] and finding["what"], finding
                 answer = c.call(finding["next"]["tool"], **finding["next"]["arguments"])

@@ -1,5 +1,6 @@
 /*
- * The findings are the bottlenecks of the summary (docs/definitions.md), the most time lost first. Each has one sentence, what was
+ * The findings are the bottlenecks of the summary (docs/definitions.md), the most time lost first; one of each cause if there are more
+ * than fit. Each has one sentence, what was
  * measured, how sure it is, and the call that shows more. After them comes what bounds them: the time, the CPUs, what was lost or not
  * recorded.
  */
@@ -16,6 +17,7 @@
 #include "render/report_json.h"
 
 #define MOST_FINDINGS 8U
+#define MOST_RANKED   100U
 #define MOST_TIDS     5U
 #define MOST_CPUS     64U
 #define MOST_NOTES    3U
@@ -60,34 +62,33 @@ static void add_evidence(struct report *r, const struct report_node *n)
 	report_end_object(r);
 }
 
-/* The moment that explains it: in the longest wait, or in the middle of the longest sleep. */
+/* The moment that explains it: the beginning of the longest wait, the middle of the longest sleep. */
 static void add_explain(struct report *r, const struct report_node *n)
 {
-	bool is_wait = report_at(n, "bottleneck_type.LostTime");
+	static const char tid[] = "bottleneck_type.LostTime.max_wait_tid";
+	static const char at[] = "bottleneck_type.LostTime.max_wait_timestamp";
 	uint64_t from_ns = number_at(n, "time_range.0"), to_ns = number_at(n, "time_range.1");
 
-	report_u64(r, "tid",
-	           is_wait ? number_at(n, "bottleneck_type.LostTime.max_wait_tid")
-	                   : number_at(n, "affected_pids.0"));
+	if (report_at(n, "affected_pids.0"))
+		report_u64(r, "tid", number_at(n, report_at(n, tid) ? tid : "affected_pids.0"));
 	report_u64(r, "at_time_ns",
-	           is_wait ? number_at(n, "bottleneck_type.LostTime.max_wait_timestamp")
-	                   : from_ns + (to_ns - from_ns) / 2);
+	           report_at(n, at) ? number_at(n, at) : from_ns + (to_ns - from_ns) / 2);
 }
 
 /* The next call, ready to be sent. */
 static void add_next(struct report *r, const struct report_node *n, const char *trace_id)
 {
 	const char *kind = text_at(n, "kind");
-	bool is_storm = kind && strcmp(kind, "short_lived_tasks") == 0;
-	bool has_task = report_at(n, "affected_pids.0") && !is_storm;
+	bool is_storm = strcmp(kind, "short_lived_tasks") == 0;
+	bool is_stolen = strcmp(kind, "stolen") == 0;
 
 	report_begin_object(r, "next");
-	report_string(r, "tool", is_storm ? "analyze" : has_task ? "explain" : "blame");
+	report_string(r, "tool", is_storm ? "analyze" : is_stolen ? "blame" : "explain");
 	report_begin_object(r, "arguments");
 	report_string(r, "trace_id", trace_id);
 	if (is_storm)
 		report_string(r, "type", "lifecycle");
-	else if (has_task)
+	else if (!is_stolen)
 		add_explain(r, n);
 	report_end_object(r);
 	report_end_object(r);
@@ -192,6 +193,48 @@ static void add_bounds(struct report *r, const struct source *s, const struct re
 			"calls in which tasks sleep: locks and disk waits have no names (events default, sleep)");
 }
 
+static bool is_first_of_cause(const struct report_node *list, const struct report_node *one)
+{
+	const char *cause = text_at(one, "cause");
+
+	for (const struct report_node *n = list->first; n != one; n = n->next)
+		if (strcmp(text_at(n, "cause"), cause) == 0)
+			return false;
+	return true;
+}
+
+/* Many small victims of one cause must not hide another cause: of so many, the first of each, then the largest. */
+static void choose(const struct report_node *list, uint64_t most, bool is_chosen[MOST_RANKED])
+{
+	for (int pass = 0; pass < 2; pass++) {
+		uint32_t at = 0;
+
+		for (const struct report_node *n = list->first; n && at < MOST_RANKED && most;
+		     n = n->next, at++)
+			if (!is_chosen[at] && (pass || is_first_of_cause(list, n))) {
+				is_chosen[at] = true;
+				most--;
+			}
+	}
+}
+
+static uint64_t add_findings(const struct tool_call *c, const struct report_node *list,
+                             uint64_t most, struct report *r)
+{
+	bool is_chosen[MOST_RANKED] = { false };
+	uint64_t nr = 0;
+	uint32_t at = 0;
+
+	choose(list, most, is_chosen);
+	for (const struct report_node *n = list->first; n && at < MOST_RANKED; n = n->next, at++) {
+		if (!is_chosen[at])
+			continue;
+		add_finding(r, n, c->trace_id);
+		nr++;
+	}
+	return nr;
+}
+
 /* All of it with so many findings; false without memory. */
 static bool build(const struct tool_call *c, const struct report_node *all, uint64_t most,
                   struct report *r)
@@ -205,9 +248,8 @@ static bool build(const struct tool_call *c, const struct report_node *all, uint
 			r, "verdict",
 			"no task lost 1 % of the time waiting for a CPU, a lock or a disk, or waited 10 ms at once");
 	report_begin_array(r, "findings");
-	for (const struct report_node *n = list && list->type == REPORT_ARRAY ? list->first : NULL;
-	     n && nr < most; n = n->next, nr++)
-		add_finding(r, n, c->trace_id);
+	if (list && list->type == REPORT_ARRAY)
+		nr = add_findings(c, list, most, r);
 	report_end_array(r);
 	if (total > nr)
 		report_u64(r, "more_findings", total - nr);
@@ -265,7 +307,7 @@ int trace_put_findings(struct tool_call *c)
 	struct pass_args args;
 	int err = trace_pass_args(c, c->s, &args);
 
-	args.limit = most_findings(c);
+	args.limit = MOST_RANKED;
 	if (!err)
 		err = trace_pass_run(c, &pass_summary, c->s, &args, &all);
 	if (!err)
