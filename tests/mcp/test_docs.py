@@ -1,4 +1,4 @@
-"""docs/mcp.md lists what the server offers. With --update it is written anew."""
+"""docs/mcp.md and docs/mcp-tools.md list what the server offers, and show what it says. With --update they are written anew."""
 import json
 import re
 import subprocess
@@ -7,15 +7,15 @@ import sys
 from http_client import HELLO, SCHEDSCOPE, WAIT_S, case, main, request
 from live import ROOT
 
-PAGE = ROOT / "docs/mcp.md"
+PAGE, FULL_PAGE = ROOT / "docs/mcp.md", ROOT / "docs/mcp-tools.md"
 
 
-def ask(method, key):
+def ask(method, key, sets="full"):
     """All entries of a list, with live data offered."""
     items, cursor = [], None
     while True:
-        lines = [request("initialize", HELLO), request(method, {"cursor": cursor} if cursor else {}, 2)]
-        done = subprocess.run([SCHEDSCOPE, "mcp", "--daemon", "--toolsets", "full"], input="".join(json.dumps(m) + "\n" for m in lines),
+        lines = [request("initialize", HELLO), request(method, {"_meta": {"schedscope/toolsets": sets}, **({"cursor": cursor} if cursor else {})}, 2)]
+        done = subprocess.run([SCHEDSCOPE, "mcp", "--daemon"], input="".join(json.dumps(m) + "\n" for m in lines),
                               capture_output=True, text=True, timeout=WAIT_S)
         answer = next(json.loads(line) for line in done.stdout.splitlines() if json.loads(line)["id"] == 2)
         items += answer["result"][key]
@@ -44,20 +44,30 @@ def table(title, key, items):
     return f"| {title} | what it reports |\n|---|---|\n" + "".join(rows)
 
 
-def fill(text):
-    """The page with its lists."""
-    for title, key, items in [("tool", "name", ask("tools/list", "tools")),
-                              ("resource", "uri", ask("resources/list", "resources"))]:
-        text, nr = re.subn(rf"(<!-- {title}s -->\n).*?(<!-- end -->)", lambda m: m[1] + table(title, key, items) + m[2], text,
-                           flags=re.S)
-        assert nr == 1, title
+def put(text, name, content):
+    """The page with one of its generated parts."""
+    text, nr = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m: m[1] + content + m[2], text, flags=re.S)
+    assert nr == 1, name
     return text
 
 
+def dialogues():
+    """As tools/mcp-dialogues prints them."""
+    return subprocess.run([sys.executable, ROOT / "tools/mcp-dialogues"], capture_output=True, text=True, timeout=WAIT_S, check=True).stdout
+
+
+def pages():
+    """Both, as they should be."""
+    page = put(PAGE.read_text(), "core", table("tool", "name", ask("tools/list", "tools", "core")))
+    page = put(page, "resources", table("resource", "uri", ask("resources/list", "resources")))
+    others = table("tool", "name", ask("tools/list", "tools", "live,trace,profile"))
+    return {PAGE: put(page, "dialogues", dialogues()), FULL_PAGE: put(FULL_PAGE.read_text(), "tools", others)}
+
+
 @case
-def the_page_lists_what_the_server_offers():
-    text = PAGE.read_text()
-    assert fill(text) == text, "run: SCHEDSCOPE=build/schedscope FAKE_SERVER= tests/mcp/test_docs.py --update"
+def the_pages_show_what_the_server_offers_and_says():
+    for path, text in pages().items():
+        assert path.read_text() == text, "run: SCHEDSCOPE=build/schedscope FAKE_SERVER= tests/mcp/test_docs.py --update"
 
 
 WORD = re.compile(r"(?<![\w./:-])[a-z]+(?:_[a-z0-9]+)+(?![\w/:-])")
@@ -95,7 +105,7 @@ def whatever_is_named_like_a_tool_is_one():
     prompts = ask("prompts/list", "prompts")
     texts = {"tools": list(names_in(listed)), "resources": list(names_in(ask("resources/list", "resources"))),
              "templates": list(names_in(ask("resources/templates/list", "resourceTemplates"))),
-             "prompts": list(names_in(prompts)), "page": WORD.findall(PAGE.read_text())}
+             "prompts": list(names_in(prompts)), "page": WORD.findall(PAGE.read_text() + FULL_PAGE.read_text())}
     for prompt in prompts:
         texts[prompt["name"]] = WORD.findall(get_prompt(prompt["name"]))
         others.add(prompt["name"])
@@ -119,6 +129,7 @@ def the_page_names_every_option():
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--update"]:
-        PAGE.write_text(fill(PAGE.read_text()))
+        for path, text in pages().items():
+            path.write_text(text)
         sys.exit(0)
     main()

@@ -16,12 +16,16 @@
 #include "mcp/tools/trace_call.h"
 #include "render/report_json.h"
 
-#define MOST_FINDINGS 8U
-#define MOST_RANKED   100U
-#define MOST_TIDS     5U
-#define MOST_CPUS     64U
-#define MOST_NOTES    3U
-#define MOST_BUSY     3U
+#define MOST_FINDINGS    8U
+#define MOST_RANKED      100U
+#define MOST_TIDS        5U
+#define MOST_CPUS        64U
+#define MOST_NOTES       3U
+#define MOST_BUSY        3U
+#define MOST_SLEEPERS    3U
+#define MANY_SLEEPS      5U
+#define MOSTLY_PERCENT   50
+#define LONG_SLEEP_SHARE 10 /* of the time */
 
 static const char *text_at(const struct report_node *n, const char *path)
 {
@@ -118,6 +122,79 @@ static void add_notes(struct report *r, const struct report_node *all)
 	for (const struct report_node *n = rates->first; n && nr < MOST_NOTES; n = n->next, nr++)
 		report_string(r, NULL, text_at(n, "description"));
 	report_end_array(r);
+}
+
+/* Tasks ended most of such sleeps, not timers: they had what the sleeper wanted, or had no work for it. */
+static bool is_for_others(const struct report_node *n, uint64_t span_ns)
+{
+	const char *call = text_at(n, "reasons.0.syscall");
+	const struct report_node *ends = report_at(n, "ended_by");
+	double by_tasks = 0, percent;
+
+	if (!call || !text_at(n, "comm") ||
+	    (strcmp(call, "futex") != 0 && strcmp(call, "flock") != 0 &&
+	     strcmp(call, "fcntl") != 0))
+		return false;
+	for (const struct report_node *e = ends ? ends->first : NULL; e; e = e->next)
+		if (text_at(e, "waker_comm") && report_number(report_at(e, "percent"), &percent))
+			by_tasks += percent;
+	return by_tasks >= MOSTLY_PERCENT && number_at(n, "sleeps") >= MANY_SLEEPS &&
+	       number_at(n, "sleep_ns") >= span_ns / LONG_SLEEP_SHARE;
+}
+
+/* Who woke it most; another name says more than its own. */
+static const char *main_waker(const struct report_node *n, const char *comm)
+{
+	const struct report_node *ends = report_at(n, "ended_by");
+
+	for (const struct report_node *e = ends->first; e; e = e->next) {
+		const char *waker = text_at(e, "waker_comm");
+
+		if (waker && strcmp(waker, comm) != 0)
+			return waker;
+	}
+	return comm;
+}
+
+static void add_sleeper(struct report *r, const struct report_node *n, const char *trace_id)
+{
+	const char *comm = text_at(n, "comm");
+
+	report_begin_object(r, NULL);
+	report_string(r, "what",
+	              report_printf(r,
+	                            "%s slept %.1f ms in %s (%s) until tasks woke it, such as %s",
+	                            comm, (double)number_at(n, "reasons.0.sleep_ns") / 1e6,
+	                            text_at(n, "reasons.0.syscall"), text_at(n, "reasons.0.for"),
+	                            main_waker(n, comm)));
+	report_begin_object(r, "next");
+	report_string(r, "tool", "explain");
+	report_begin_object(r, "arguments");
+	report_string(r, "trace_id", trace_id);
+	report_string(r, "comm", comm);
+	report_string(r, "what", "sleep");
+	report_end_object(r);
+	report_end_object(r);
+	report_end_object(r);
+}
+
+/* Whether that is lost time only who knows the program can say: workers without work sleep so, too. */
+static void add_sleepers(struct report *r, const struct tool_call *c,
+                         const struct report_node *sleeps)
+{
+	const struct report_node *list = sleeps ? report_at(sleeps, "sleepers") : NULL;
+	uint32_t nr = 0;
+
+	for (const struct report_node *n = list ? list->first : NULL; n && nr < MOST_SLEEPERS;
+	     n = n->next) {
+		if (!is_for_others(n, c->s->end_ns - c->s->start_ns))
+			continue;
+		if (!nr++)
+			report_begin_array(r, "asleep_for_others");
+		add_sleeper(r, n, c->trace_id);
+	}
+	if (nr)
+		report_end_array(r);
 }
 
 /* In the order of the CPUs; of many only how far apart they are. */
@@ -235,11 +312,16 @@ static uint64_t add_findings(const struct tool_call *c, const struct report_node
 	return nr;
 }
 
+/* What it is made of. */
+struct parts {
+	const struct report_node *summary;
+	const struct report_node *sleeps; /* NULL = they were not recorded */
+};
+
 /* All of it with so many findings; false without memory. */
-static bool build(const struct tool_call *c, const struct report_node *all, uint64_t most,
-                  struct report *r)
+static bool build(const struct tool_call *c, const struct parts *p, uint64_t most, struct report *r)
 {
-	const struct report_node *list = report_at(all, "bottlenecks");
+	const struct report_node *all = p->summary, *list = report_at(all, "bottlenecks");
 	uint64_t total = number_at(all, "total_bottlenecks"), nr = 0;
 
 	report_begin_object(r, NULL);
@@ -253,6 +335,7 @@ static bool build(const struct tool_call *c, const struct report_node *all, uint
 	report_end_array(r);
 	if (total > nr)
 		report_u64(r, "more_findings", total - nr);
+	add_sleepers(r, c, p->sleeps);
 	add_notes(r, all);
 	add_bounds(r, c->s, all);
 	report_end_object(r);
@@ -285,14 +368,14 @@ static uint32_t most_findings(const struct tool_call *c)
 }
 
 /* As many as the budget allows, or as were asked for. */
-static int put_fitting(struct tool_call *c, const struct report_node *all)
+static int put_fitting(struct tool_call *c, const struct parts *p)
 {
 	uint64_t most = most_findings(c);
 
 	for (;; most--) {
 		SCOPED(scoped_report) struct report *r = report_new(0);
 
-		if (!r || !build(c, all, most, r))
+		if (!r || !build(c, p, most, r))
 			return diag_set(c->d, -ENOMEM, NULL, "out of memory");
 		if (call_was_given(c, "limit") || most <= 1 || bytes_of(r) <= FINDINGS_BUDGET) {
 			put_members(c->out, report_root(r));
@@ -304,14 +387,19 @@ static int put_fitting(struct tool_call *c, const struct report_node *all)
 int trace_put_findings(struct tool_call *c)
 {
 	SCOPED(scoped_report) struct report *all = NULL;
+	SCOPED(scoped_report) struct report *sleeps = NULL;
 	struct pass_args args;
 	int err = trace_pass_args(c, c->s, &args);
 
 	args.limit = MOST_RANKED;
 	if (!err)
 		err = trace_pass_run(c, &pass_summary, c->s, &args, &all);
+	args.by = PASS_BY_COMM;
+	if (!err && c->s->facts->kinds[EV_SLEEP])
+		err = trace_pass_run(c, pass_find("sleeps"), c->s, &args, &sleeps);
 	if (!err)
-		err = put_fitting(c, report_root(all));
+		err = put_fitting(c, &(struct parts){ report_root(all),
+		                                      sleeps ? report_root(sleeps) : NULL });
 	if (err || !call_bool(c, "detail"))
 		return err;
 	jw_begin_object(c->out, "detail");

@@ -246,7 +246,7 @@ int store_make_handle(char handle[STORE_HANDLE_LEN])
 	return 0;
 }
 
-/* Nobody can guess the path: owner 0 is many clients. */
+/* The path cannot be guessed: owner 0 is many clients. */
 int trace_store_temporary(struct trace_store *s, uint64_t owner, struct diag *d, char **path)
 {
 	char handle[STORE_HANDLE_LEN];
