@@ -130,9 +130,11 @@ static int explain(struct tool_call *call)
 	SCOPED(scoped_report) struct report *r = report_new(0);
 	const char *what = call_string(call, "what");
 	struct pass_args args;
-	int err = r ? trace_pass_args(call, call->s, &args)
-	            : diag_set(call->d, -ENOMEM, NULL, "out of memory");
+	int err;
 
+	if (!r)
+		return diag_set(call->d, -ENOMEM, NULL, "out of memory");
+	err = trace_pass_args(call, call->s, &args);
 	if (err)
 		return err;
 	args.limit = (uint32_t)call_u64(call, "limit");

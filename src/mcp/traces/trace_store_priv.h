@@ -26,7 +26,7 @@ struct trace_store {
 	struct broker_dirs dirs; /* that are allowed */
 	size_t max_traces;
 	uint64_t max_bytes;
-	char *own_dir; /* NULL until it is needed */
+	char *own_dir;          /* NULL until it is needed */
 	uint64_t nr_recordings; /* that have a name of ours */
 	struct held *traces;
 	struct held *leaving; /* unloaded while in use */
