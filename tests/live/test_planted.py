@@ -34,13 +34,13 @@ def expect_words(where, text, patterns):
         expect(re.search(pattern, text), f"{where} does not say {pattern!r}: {text}")
 
 
-def check(path, patterns, explain, explained):
-    """Names of the cause in the first lines and by the server; more in a sentence of `explain`.
+def check(path, patterns, explain, explained, more=()):
+    """Names of the cause in the first lines and by the server, which says more; more in a sentence of `explain`, too.
 
     `explain` are words for it, or what finds them in the recording."""
     first = "\n".join(lines_of("analyze", path)[:FIRST_LINES])
     expect_words("analyze", first, patterns)
-    expect_words("the server", leading_answers(path), patterns)
+    expect_words("the server", leading_answers(path), [*patterns, *more])
     words = explain(path) if callable(explain) else explain
     expect_words("explain", "\n".join(lines_of("explain", path, *words)), explained)
 
@@ -55,7 +55,7 @@ def expect_calm(path, ours):
         raise Disturbed(f"others ran for {100 * share:.0f} % of a CPU: {sorted(others, key=others.get)[-3:]}")
 
 
-def planted(name, tasks, explain, explained, events="default"):
+def planted(name, tasks, explain, explained, events="default", more=()):
     """Records one problem, and checks what is said of it."""
     with scratch() as folder:
         with Record(os.path.join(folder, "t"), "--events", events) as ours:
@@ -64,7 +64,7 @@ def planted(name, tasks, explain, explained, events="default"):
             time.sleep(0.1)
             ours.finish()
         expect_calm(ours.path, tasks)
-        check(ours.path, NAMED[name], explain, explained)
+        check(ours.path, NAMED[name], explain, explained, more)
 
 
 def need_cpus():
@@ -94,7 +94,7 @@ def a_real_time_hog():
 @case
 def a_convoy():
     planted("convoy", "workload|convoy.*|holder|waiter", ["-c", "waiter", "--sleeps", "-n", "20"],
-            [r"waiter \(\d+\) slept", r"holder \(\d+\) had it for"], "default,sleep")
+            [r"waiter \(\d+\) slept", r"holder \(\d+\) had it for"], "default,sleep", [r"waiter slept [0-9.]+ ms in futex .* such as holder"])
 
 
 def waits_of_a_child(path):

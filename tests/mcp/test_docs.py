@@ -1,4 +1,4 @@
-"""docs/mcp.md and docs/mcp-tools.md list what the server offers, and show what it says. With --update they are written anew."""
+"""docs/mcp.md and docs/mcp-tools.md list what the server offers. With --update they are written anew."""
 import json
 import re
 import subprocess
@@ -51,23 +51,29 @@ def put(text, name, content):
     return text
 
 
-def dialogues():
-    """As tools/mcp-dialogues prints them."""
-    return subprocess.run([sys.executable, ROOT / "tools/mcp-dialogues"], capture_output=True, text=True, timeout=WAIT_S, check=True).stdout
-
-
 def pages():
     """Both, as they should be."""
     page = put(PAGE.read_text(), "core", table("tool", "name", ask("tools/list", "tools", "core")))
     page = put(page, "resources", table("resource", "uri", ask("resources/list", "resources")))
     others = table("tool", "name", ask("tools/list", "tools", "live,trace,profile"))
-    return {PAGE: put(page, "dialogues", dialogues()), FULL_PAGE: put(FULL_PAGE.read_text(), "tools", others)}
+    return {PAGE: page, FULL_PAGE: put(FULL_PAGE.read_text(), "tools", others)}
 
 
 @case
-def the_pages_show_what_the_server_offers_and_says():
+def the_pages_list_what_the_server_offers():
     for path, text in pages().items():
         assert path.read_text() == text, "run: SCHEDSCOPE=build/schedscope FAKE_SERVER= tests/mcp/test_docs.py --update"
+
+
+@case
+def the_calls_of_the_dialogues_can_be_made():
+    """Tools of the core, with arguments that they have."""
+    tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in ask("tools/list", "tools", "core")}
+    text = re.search(r"<!-- dialogues -->\n(.*?)<!-- end -->", PAGE.read_text(), re.S)[1]
+    calls = re.findall(r"`(\w+)` `(\{.*?\})`", text)
+    assert len(calls) >= 10 and text.count("### ") == 5, calls
+    for name, arguments in calls:
+        assert set(json.loads(arguments)) <= set(tools[name]), (name, arguments)
 
 
 WORD = re.compile(r"(?<![\w./:-])[a-z]+(?:_[a-z0-9]+)+(?![\w/:-])")

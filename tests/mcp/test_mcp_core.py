@@ -83,20 +83,6 @@ def the_first_finding_of_a_known_story():
 
 
 @case
-def a_lock_is_named_among_the_noise_and_so_is_who_sleeps_for_it():
-    """A real recording of a convoy, on a machine that compiled meanwhile."""
-    with start() as c:
-        (DIR / "convoy.pftrace").write_bytes((DATA / "dialogues/convoy.pftrace").read_bytes())
-        got = c.call("load", file_path="convoy.pftrace")
-        lock = next(f for f in got["findings"] if f["cause"] == "lock")
-        assert "while it was held by holder" in lock["what"] and lock["confidence"] == "likely", lock
-        assert "holder" in json.dumps(c.call("explain", **lock["next"]["arguments"])["sleeps"][0]["sentences"])
-        asleep = got["asleep_for_others"][0]
-        assert asleep["what"].startswith("waiter slept ") and asleep["what"].endswith("such as holder"), asleep
-        assert "by holder" in c.call("explain", **asleep["next"]["arguments"])["in_all"]
-
-
-@case
 def core_tools_say_what_the_others_say():
     with start() as c:
         real(c, "d-host-deflate")
