@@ -6,7 +6,8 @@ import { connect } from './connect.mjs';
 
 const [trace, folder, ...words] = process.argv.slice(2);
 const { client, close } = await connect(words);
-const { tools } = await client.listTools();
+const listed = async (sets) => (await client.listTools({ _meta: { 'schedscope/toolsets': sets } })).tools.map((t) => t.name);
+const core = await listed('core');
 
 async function call(name, args) {
   const result = await client.callTool({ name, arguments: args });
@@ -30,10 +31,15 @@ const good = {
   get_process_timeline: { trace_id: 'two', pid: 1 }, get_cpu_timeline: { trace_id: 'one', cpu: 0, limit: 3 },
   export_trace_analysis: { trace_id: 'one', output_path: `${folder}/export.json`, analysis_types: ['cpu_utilization'] },
   detect_outliers: { trace_id: 'one', method: 'MAD', category: 'latency' },
+  record: { duration_secs: 0.5, trace_id: 'three' }, load: { file_path: trace, trace_id: 'four' }, summary: { trace_id: 'one' }, list: {},
+  explain: { trace_id: 'one' }, blame: { trace_id: 'one' }, analyze: { trace_id: 'one', type: 'cpu_utilization' },
+  timeline: { trace_id: 'one', cpu: 0, limit: 3 }, diff: {}, profile: { duration_secs: 0.5 }, doctor: {},
+  report: { trace_id: 'one', output_path: `${folder}/report.md` },
   start_perf_profiling: { duration_secs: 60 }, stop_perf_profiling: {}, get_perf_results: { limit: 3 },
 };
 const last = ['diff_traces', 'get_process_timeline', 'stop_perf_profiling', 'get_perf_results', 'unload_trace'];
-const order = [...tools.map((t) => t.name).filter((name) => !last.includes(name)), ...last];
+const others = [...core.filter((name) => good[name]), ...await listed('live,trace,profile')];
+const order = [...others.filter((name) => !last.includes(name)), ...last];
 await call('load_perfetto_trace', good.load_perfetto_trace);
 let answered = 0;
 const without = [];
