@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from trace_client import SCHEDSCOPE, Refused, refusal
-from trace_files import DATA, DIR, MS, load_late, real, run_cases, start
+from trace_files import DATA, DIR, MS, Scenario, Task, load_late, own, real, run_cases, start
 
 CASES = []
 CORE = {"record", "load", "list", "summary", "explain", "blame", "analyze", "query", "timeline", "diff", "profile", "live", "doctor",
@@ -80,6 +80,35 @@ def the_first_finding_of_a_known_story():
         assert "parts" not in why and "parts" in c.call("explain", detail=True, limit=1)["waits"][0]
         assert [f["evidence"]["tids"] for f in c.call("summary", comm="hog")["findings"]] == [[100]]
         assert len(c.call("summary", limit=1)["findings"]) == 1 and c.call("summary", limit=1)["more_findings"] == 1
+
+
+def crowd():
+    """Ten wait 100 ms and more behind hog, while the other CPU is busy; then web waits 5 ms behind it, while that CPU is idle."""
+    s = Scenario("crowd", {0: 0, 1: 0}, [Task(100, 100, "hog"), Task(101, 101, "busy"), Task(200, 200, "web")] +
+                 [Task(300 + i, 300 + i, f"v{i}") for i in range(10)])
+    s.switch(0, 0, 100)
+    s.switch(0, 1, 101)
+    for i in range(10):
+        s.last_cpu[300 + i] = 0
+        s.wake(1 * MS, 1, 300 + i)
+    for i in range(10):
+        s.switch((100 + i) * MS, 0, 300 + i, "R+" if i == 0 else "S")
+    s.switch(110 * MS, 0, 100, "S")
+    s.switch(111 * MS, 1, 0, "S")
+    s.last_cpu[200] = 0
+    s.wake(130 * MS, 0, 200)
+    s.switch(135 * MS, 0, 200, "R+")
+    s.switch(140 * MS, 0, 0, "S")
+    return own(s)
+
+
+@case
+def many_victims_of_one_cause_do_not_hide_another():
+    (DIR / "crowd.pftrace").write_bytes(crowd())
+    with start() as c:
+        got = c.call("load", file_path="crowd.pftrace")
+        shown = [f["cause"] for f in got["findings"]]
+        assert shown.count("neighbour") >= 5 and shown[-1] == "wasted_cores" and got["more_findings"] >= 3, shown
 
 
 @case
