@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "record/trigger.h"
+#include "model/trigger.h"
 
 static void check_trigger(const struct trigger *t)
 {

@@ -22,7 +22,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "base/loss.h"
-#include "record/trigger_eval.h"
+#include "model/trigger_eval.h"
 #include "trace/perfetto/write/writer.h"
 
 struct flight_box;

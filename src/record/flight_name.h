@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "record/trigger_eval.h"
+#include "model/trigger_eval.h"
 
 /* Without a suffix. when is in local time; always terminated, cut if it must be. */
 char *flight_name(char *buf, size_t size, const char *prefix, const struct tm *when,

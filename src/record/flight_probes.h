@@ -10,7 +10,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "collect/probe_spec.h"
-#include "record/trigger_eval.h"
+#include "model/trigger_eval.h"
 
 struct flight_cfg;
 

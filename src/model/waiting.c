@@ -1,4 +1,4 @@
-#include "record/waiting.h"
+#include "model/waiting.h"
 
 #include <errno.h>
 #include <stdlib.h>

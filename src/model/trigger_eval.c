@@ -1,4 +1,4 @@
-#include "record/trigger_eval.h"
+#include "model/trigger_eval.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "record/waiting.h"
+#include "model/waiting.h"
 
 #define MAX_CALLERS   16384U /* tasks that call a watched function at a time */
 #define NONE          UINT32_MAX

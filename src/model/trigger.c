@@ -1,4 +1,4 @@
-#include "record/trigger.h"
+#include "model/trigger.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * record/waiting — tasks that wait for a CPU now, the longest waiting first. Memory per task that was ever seen to wait.
+ * model/waiting — tasks that wait for a CPU now, the longest waiting first. Memory per task that was ever seen to wait.
  * Pure; one thread.
  */
 #pragma once

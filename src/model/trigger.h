@@ -1,5 +1,5 @@
 /*
- * record/trigger — the words after `record --trigger`: what must happen, to which task, before a
+ * model/trigger — the words after `record --trigger`: what must happen, to which task, before a
  * dump is written.
  *
  *   TRIGGER   = WHAT ">" LIMIT { "," CONDITION } | "scx-eject"

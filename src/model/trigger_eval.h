@@ -1,5 +1,5 @@
 /*
- * record/trigger_eval — watches the rows of model/pair and reports when a trigger fires.
+ * model/trigger_eval — watches the rows of model/pair and reports when a trigger fires.
  *
  * Rows are judged when they are complete: a wait at its switch-in, a sleep at the wakeup, a slice at the
  * switch-out. A stall and the throttled time of a wait are judged while it lasts, and fire once per wait. A call of a
@@ -15,7 +15,7 @@
 
 #include "base/attr.h"
 #include "model/pair.h"
-#include "record/trigger.h"
+#include "model/trigger.h"
 
 #define TRIGGER_MAX    16 /* at a time */
 #define TRIGGER_NESTED 8

@@ -1,9 +1,9 @@
-#include "../model/pair_fixture.h"
+#include "pair_fixture.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "record/trigger_eval.h"
+#include "model/trigger_eval.h"
 
 #define MS     1000000ULL
 #define SLEEPS EV_STATE_S

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/trigger.h"
+#include "model/trigger.h"
 
 static struct trigger parsed(const char *text)
 {
