@@ -10,6 +10,7 @@ static void check_trigger(const struct trigger *t)
 {
 	fuzz_check(t->kind < TRIGGER_USER);
 	fuzz_check(memchr(t->comm, '\0', sizeof(t->comm)) != NULL);
+	fuzz_check(memchr(t->cgroup, '\0', sizeof(t->cgroup)) != NULL);
 	fuzz_check(memchr(t->path, '\0', sizeof(t->path)) != NULL);
 	fuzz_check(memchr(t->symbol, '\0', sizeof(t->symbol)) != NULL);
 	fuzz_check((t->kind == TRIGGER_UPROBE) == (t->path[0] && t->symbol[0]));

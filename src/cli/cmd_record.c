@@ -131,9 +131,9 @@ static const struct opt options[] = {
 		.details = "10s if only --trigger is given. Without --trigger, only SIGUSR2 makes a dump."),
 	OPT_LIST(0, "trigger", "WHAT>LIMIT[,IF]", struct record_args, flight.triggers,
 		"write a dump when this happens, such as wakeup-latency>5ms",
-		.details = "WHAT is wakeup-latency, stall, throttled, sleep, slice or dsq-latency with a time, queue-depth with a "
-			   "number, or uprobe:FILE:SYMBOL with the time that a call takes. Conditions follow after commas, and all must "
-			   "hold: comm=GLOB, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it, because "
+		.details = "WHAT is wakeup-latency, stall, throttled, sleep, slice or dsq-latency with a time, queue-depth or lost (events) "
+			   "with a number, or uprobe:FILE:SYMBOL with the time that a call takes. Conditions follow after commas, and all must "
+			   "hold: comm=GLOB, cgroup=PATTERN, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it, because "
 			   "> is special to shells. A duration is checked when it ends, a stall (a task "
 			   "that waits for a CPU) while it lasts, and so is throttled (how much of such a wait the quota of a "
 			   "cgroup has taken). scx-eject stands alone: the kernel threw a sched_ext scheduler out."),

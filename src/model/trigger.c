@@ -20,6 +20,7 @@ const char *const trigger_kind_names[TRIGGER_KINDS + 1] = {
 	[TRIGGER_DSQ_LATENCY] = "dsq-latency",
 	[TRIGGER_STALL] = "stall",
 	[TRIGGER_THROTTLED] = "throttled",
+	[TRIGGER_LOST] = "lost",
 	[TRIGGER_UPROBE] = "uprobe",
 	[TRIGGER_SCX_EJECT] = "scx-eject",
 	[TRIGGER_USER] = "sigusr2",
@@ -81,7 +82,7 @@ static int parse_what(const char *what, struct diag *d, struct trigger *t)
 
 static int parse_limit(const char *limit, struct diag *d, struct trigger *t)
 {
-	if (t->kind == TRIGGER_QUEUE_DEPTH)
+	if (t->kind == TRIGGER_QUEUE_DEPTH || t->kind == TRIGGER_LOST)
 		return text_to_u64(limit, &t->limit) ? 0 : refuse(d, "is not a number", limit);
 	return opt_read_duration(limit, 0, &t->limit)
 	               ? 0
@@ -102,9 +103,14 @@ static int parse_condition(const char *word, struct diag *d, struct trigger *t)
 {
 	bool is_right = false;
 
+	if (t->kind == TRIGGER_LOST)
+		return refuse(d, "is a condition on tasks, and lost events are of no task", word);
 	if (strncmp(word, "comm=", 5) == 0)
 		is_right = !t->comm[0] &&
 		           copy(t->comm, sizeof(t->comm), word + 5, strlen(word + 5));
+	else if (strncmp(word, "cgroup=", 7) == 0)
+		is_right = !t->cgroup[0] &&
+		           copy(t->cgroup, sizeof(t->cgroup), word + 7, strlen(word + 7));
 	else if (strncmp(word, "pid=", 4) == 0)
 		is_right = !t->tgid && parse_id(word + 4, &t->tgid);
 	else if (strncmp(word, "tid=", 4) == 0)

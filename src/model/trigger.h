@@ -4,9 +4,9 @@
  *
  *   TRIGGER   = WHAT ">" LIMIT { "," CONDITION } | "scx-eject"
  *   WHAT      = "wakeup-latency" | "sleep" | "slice" | "queue-depth" | "dsq-latency" | "stall"
- *             | "throttled" | "uprobe:" FILE ":" SYMBOL
- *   LIMIT     = a time with its unit (5ms), for queue-depth a number
- *   CONDITION = "comm=" GLOB | "pid=" PROCESS | "tid=" THREAD
+ *             | "throttled" | "lost" | "uprobe:" FILE ":" SYMBOL
+ *   LIMIT     = a time with its unit (5ms), for queue-depth and lost a number
+ *   CONDITION = "comm=" GLOB | "cgroup=" PATTERN | "pid=" PROCESS | "tid=" THREAD
  *
  * All conditions must hold. The last ">" counts, so FILE may hold others. What each word means is defined in
  * docs/flight-recorder.md; trigger_eval decides when it holds.
@@ -21,6 +21,7 @@
 #define TRIGGER_PATH_LEN   512
 #define TRIGGER_SYMBOL_LEN 128
 #define TRIGGER_COMM_LEN   64
+#define TRIGGER_CGROUP_LEN 256
 
 enum trigger_kind {
 	TRIGGER_WAKEUP_LATENCY,
@@ -30,6 +31,7 @@ enum trigger_kind {
 	TRIGGER_DSQ_LATENCY,
 	TRIGGER_STALL,
 	TRIGGER_THROTTLED,
+	TRIGGER_LOST, /* of events: happens to no task */
 	TRIGGER_UPROBE,
 	TRIGGER_SCX_EJECT, /* has neither a value nor a task */
 	TRIGGER_USER,      /* a manual request; has no words */
@@ -38,11 +40,12 @@ enum trigger_kind {
 
 struct trigger {
 	enum trigger_kind kind;
-	uint64_t limit; /* ns, or tasks; it fires above */
+	uint64_t limit; /* ns, tasks or events; it fires above */
 	uint32_t tgid;  /* 0 = any */
 	uint32_t tid;   /* 0 = any */
 	char comm[TRIGGER_COMM_LEN];
-	char path[TRIGGER_PATH_LEN]; /* of a uprobe */
+	char cgroup[TRIGGER_CGROUP_LEN]; /* as base/cgroup_pattern has it */
+	char path[TRIGGER_PATH_LEN];     /* of a uprobe */
 	char symbol[TRIGGER_SYMBOL_LEN];
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup_pattern.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "model/waiting.h"
@@ -64,9 +65,20 @@ static bool lasts(enum trigger_kind kind)
 	return kind == TRIGGER_STALL || kind == TRIGGER_THROTTLED;
 }
 
+/* In the cgroup that it has now: what lasts began in it, or it was moved there meanwhile. */
+static bool is_in_cgroup(const struct trigger_eval *e, const struct trigger *t, uint32_t task)
+{
+	const char *path;
+
+	if (!t->cgroup[0])
+		return true;
+	path = tasks_cgroup_path(e->tasks, tasks_cgroup_now(e->tasks, task));
+	return path && path[0] == '/' && cgroup_pattern_means(t->cgroup, path);
+}
+
 static bool is_meant(const struct trigger *t, const struct task *task, const char *comm)
 {
-	if ((t->tgid || t->tid || t->comm[0]) && !task)
+	if ((t->tgid || t->tid || t->comm[0] || t->cgroup[0]) && !task)
 		return false;
 	return (!t->tgid || t->tgid == task->tgid) && (!t->tid || t->tid == task->tid) &&
 	       (!t->comm[0] || (comm && fnmatch(t->comm, comm, 0) == 0));
@@ -83,7 +95,7 @@ static void judge(struct trigger_eval *e, size_t i, const struct event *ev)
 		return;
 	task = ev->task == TASKS_NONE ? NULL : tasks_at(e->tasks, ev->task);
 	comm = task ? tasks_string(e->tasks, tasks_comm_at(e->tasks, ev->task, ev->ts_ns)) : NULL;
-	if (!is_meant(t, task, comm))
+	if (!is_meant(t, task, comm) || !is_in_cgroup(e, t, ev->task))
 		return;
 	hit = (struct trigger_hit){
 		.kind = t->kind,
@@ -385,8 +397,13 @@ void trigger_eval_probes(struct trigger_eval *e, size_t trigger, uint32_t entry_
 	e->probes[trigger] = (struct probe_ids){ true, entry_id, return_id };
 }
 
-void trigger_eval_lost_probes(struct trigger_eval *e)
+void trigger_eval_lost(struct trigger_eval *e, const struct ev_lost *lost)
 {
+	struct event ev = { TRIGGER_LOST, PAIR_NO_CPU, TASKS_NONE, lost->count, lost->hdr.ts_ns };
+
+	judge_all(e, &ev);
+	if (lost->kind != EV_PROBE)
+		return;
 	map_clear(e->callers);
 	e->nr_calls = 0;
 	e->first_free = NONE;

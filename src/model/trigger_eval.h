@@ -27,7 +27,7 @@ struct trigger_hit {
 	enum trigger_kind kind;
 	uint32_t trigger; /* index; 0 for a manual request */
 	uint64_t ts_ns;
-	uint64_t value;         /* ns, or tasks */
+	uint64_t value;         /* ns, tasks or events */
 	uint32_t tid;           /* 0 = none */
 	uint32_t tgid;          /* 0 = unknown */
 	uint16_t cpu;           /* PAIR_NO_CPU = none */
@@ -56,6 +56,6 @@ void trigger_eval_advance(struct trigger_eval *e, uint64_t now_ns);
 /* The ids of the hits of a uprobe trigger. */
 void trigger_eval_probes(struct trigger_eval *e, size_t trigger, uint32_t entry_id,
                          uint32_t return_id);
-/* Hits of probes were lost. */
-void trigger_eval_lost_probes(struct trigger_eval *e);
+/* Records were lost: some triggers want to know, and calls whose hits are among them are not timed. */
+void trigger_eval_lost(struct trigger_eval *e, const struct ev_lost *lost);
 uint64_t trigger_eval_no_room(const struct trigger_eval *e); /* calls not timed: too many tasks */

@@ -224,8 +224,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	err = record_ring_add(b->ring, rec);
 	if (err)
 		return err;
-	if (rec->kind == EV_LOST && ((const struct ev_lost *)rec)->kind == EV_PROBE)
-		trigger_eval_lost_probes(b->eval);
+	if (rec->kind == EV_LOST)
+		trigger_eval_lost(b->eval, (const struct ev_lost *)rec);
 	err = b->model.push(b->model.ctx, rec);
 	trigger_eval_advance(b->eval, b->now_ns);
 	return err;

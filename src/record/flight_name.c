@@ -18,7 +18,7 @@ static char *value_text(char *buf, size_t size, const struct trigger_hit *hit)
 	} units[] = { { SECOND_NS, "s" }, { MS_NS, "ms" }, { 1000, "us" }, { 1, "ns" } };
 	size_t i = 0;
 
-	if (hit->kind == TRIGGER_QUEUE_DEPTH) {
+	if (hit->kind == TRIGGER_QUEUE_DEPTH || hit->kind == TRIGGER_LOST) {
 		(void)snprintf(buf, size, "%" PRIu64, hit->value);
 		return buf;
 	}
@@ -75,6 +75,8 @@ char *flight_reason(char *buf, size_t size, const struct trigger_hit *hit)
 	text_printable(comm, sizeof(comm), hit->comm, EV_COMM_LEN);
 	if (hit->kind == TRIGGER_SCX_EJECT)
 		(void)snprintf(buf, size, "the scheduler %s was ejected", comm);
+	else if (hit->kind == TRIGGER_LOST)
+		(void)snprintf(buf, size, "%" PRIu64 " events were lost", hit->value);
 	else
 		(void)snprintf(buf, size, "%s %s of %s (%u)", trigger_kind_names[hit->kind],
 		               value_text(value, sizeof(value), hit), comm[0] ? comm : "a task",

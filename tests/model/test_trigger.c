@@ -47,6 +47,9 @@ static void depths_are_numbers(void **state)
 	expect_eq(parsed("queue-depth>8").kind, TRIGGER_QUEUE_DEPTH);
 	expect_eq(parsed("queue-depth>8").limit, 8);
 	expect_refused("queue-depth>8ms", "'8ms' is not a number");
+	expect_eq(parsed("lost>0").kind, TRIGGER_LOST);
+	expect_refused("lost>1s", "'1s' is not a number");
+	expect_refused("lost>0,comm=a", "lost events are of no task");
 }
 
 static void an_ejection_is_all_words(void **state)
@@ -62,10 +65,11 @@ static void an_ejection_is_all_words(void **state)
 
 static void conditions_are_kept(void **state)
 {
-	struct trigger t = parsed("slice>20ms,comm=nginx*,pid=123,tid=124");
+	struct trigger t = parsed("slice>20ms,comm=nginx*,pid=123,tid=124,cgroup=/web/*");
 
 	(void)state;
 	assert_string_equal(t.comm, "nginx*");
+	assert_string_equal(t.cgroup, "/web/*");
 	expect_eq(t.tgid, 123);
 	expect_eq(t.tid, 124);
 	t = parsed("slice>20ms");
@@ -73,6 +77,8 @@ static void conditions_are_kept(void **state)
 	expect_eq(t.tgid + t.tid, 0);
 	expect_refused("slice>1ms,", "'' is not a condition");
 	expect_refused("slice>1ms,comm=", "is not a condition");
+	expect_refused("slice>1ms,cgroup=", "is not a condition");
+	expect_refused("slice>1ms,cgroup=a,cgroup=b", "is given twice");
 	expect_refused("slice>1ms,pid=0", "is not a condition");
 	expect_refused("slice>1ms,pid=4194305", "is not a condition");
 	expect_refused("slice>1ms,pid=12x", "is not a condition");

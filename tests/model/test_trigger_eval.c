@@ -224,7 +224,7 @@ static void lost_hits_and_ended_tasks_leave_no_open_calls(void **state)
 
 	trigger_eval_probes(e, 0, ENTRY, RETURN);
 	probe(f, 1 * MS, 5, ENTRY);
-	trigger_eval_lost_probes(e);
+	trigger_eval_lost(e, &(struct ev_lost){ .kind = EV_PROBE, .count = 1 });
 	probe(f, 50 * MS, 5, RETURN);
 	probe(f, 60 * MS, 5, ENTRY);
 	exiting(f, 61 * MS, 5);
@@ -411,19 +411,63 @@ static void throttled(struct fixture *f, uint64_t ts, uint64_t start_ns)
 	push(f, &rec);
 }
 
+static void in_cgroup(struct fixture *f, uint32_t tid)
+{
+	struct {
+		struct ev_cgroup_info info;
+		char path[8];
+	} name = { { { sizeof(name), EV_CGROUP_INFO, 0, 0, 1 }, 7 }, "/a/b" };
+	struct ev_cgroup in = { .hdr = { sizeof(in), EV_CGROUP, 0, 0, 1 },
+		                .tid = tid,
+		                .cgroup = 7 };
+
+	push(f, &name);
+	push(f, &in);
+}
+
+static void tasks_are_chosen_by_cgroup(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "slice>1ms,cgroup=/a", "slice>1ms,cgroup=b",
+	                               "slice>1ms,cgroup=/b", "slice>1ms,cgroup=a*,tid=6");
+
+	in_cgroup(f, 5);
+	sw(f, 1 * MS, 0, 0, 5, 0);
+	sw(f, 10 * MS, 0, 5, 6, SLEEPS);
+	sw(f, 20 * MS, 0, 6, 0, SLEEPS); /* of no cgroup that is known */
+	expect_eq(h.nr, 2);
+	expect_eq(h.list[0].trigger, 0);
+	expect_eq(h.list[1].trigger, 1);
+	expect_eq(h.list[1].tid, 5);
+	trigger_eval_free(e);
+}
+
+static void losses_fire_by_their_count(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "lost>9", "slice>1ns");
+	struct ev_lost rec = { .hdr = { .ts_ns = 5 * MS }, .kind = EV_SWITCH, .count = 9 };
+
+	trigger_eval_lost(e, &rec);
+	expect_eq(h.nr, 0);
+	rec.count = 10;
+	trigger_eval_lost(e, &rec);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].value, 10);
+	expect_eq(h.list[0].ts_ns, 5 * MS);
+	expect_eq(h.list[0].tid, 0);
+	trigger_eval_free(e);
+}
+
 static void throttlings_of_a_wait_add_up(void **state)
 {
 	struct fixture *f = *state;
 	struct hits h = { 0 };
 	struct trigger_eval *e = WATCH(f, &h, "throttled>5ms");
-	struct {
-		struct ev_cgroup_info info;
-		char path[8];
-	} name = { { { sizeof(name), EV_CGROUP_INFO, 0, 0, 1 }, 7 }, "/a" };
-	struct ev_cgroup in = { .hdr = { sizeof(in), EV_CGROUP, 0, 0, 1 }, .tid = 5, .cgroup = 7 };
 
-	push(f, &name);
-	push(f, &in);
+	in_cgroup(f, 5);
 	sw(f, 1 * MS, 0, 0, 5, 0);
 	sw(f, 10 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
 	throttled(f, 13 * MS, 9 * MS); /* 3 ms of the wait */
@@ -514,6 +558,8 @@ int main(void)
 		CASE(a_call_is_from_entry_to_return_of_a_task),
 		CASE(nested_calls_are_distinguished),
 		CASE(lost_hits_and_ended_tasks_leave_no_open_calls),
+		CASE(tasks_are_chosen_by_cgroup),
+		CASE(losses_fire_by_their_count),
 		CASE(callers_are_bounded),
 		CASE(a_dispatch_queue_is_left_for_a_cpu),
 		CASE(a_stall_fires_while_it_lasts_and_once),
