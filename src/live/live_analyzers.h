@@ -30,7 +30,8 @@ enum analyzer_id {
 	ANALYZERS
 };
 
-#define ANALYZERS_ALL ((1U << ANALYZERS) - 1)
+#define ANALYZERS_ALL    ((1U << ANALYZERS) - 1)
+#define ANALYZERS_OF_WHY (1U << ANALYZER_BLAME | 1U << ANALYZER_EXPLAIN)
 
 struct live_analyzer {
 	const char *name;

@@ -27,6 +27,11 @@ uint64_t live_feed_stats_kinds(void)
 	return STATS_KINDS;
 }
 
+uint64_t live_feed_why_kinds(void)
+{
+	return analyzers_kinds(ANALYZERS_OF_WHY);
+}
+
 uint64_t live_feed_all_kinds(void)
 {
 	return ALL_KINDS;
@@ -389,15 +394,17 @@ int live_feed_observe(struct live_feed *f, enum analyzer_id id, struct diag *d,
 	return 0;
 }
 
-int live_feed_totals(struct live_feed *f, struct diag *d, struct live_shot **shot,
-                     struct live_observed *out)
+int live_feed_look(struct live_feed *f, enum live_use use, struct diag *d, struct live_shot **shot,
+                   struct live_observed *out)
 {
 	const struct live_model *m = &f->model;
+	uint64_t since_ns;
 	int err;
 
 	(void)live_feed_lock(f);
-	*out = (struct live_observed){ .is_running = m->stats_since_ns,
-		                       .from_ns = m->stats_since_ns,
+	since_ns = use == LIVE_USE_WHY ? m->why_since_ns : m->stats_since_ns;
+	*out = (struct live_observed){ .is_running = since_ns != 0,
+		                       .from_ns = since_ns,
 		                       .to_ns = pair_now_ns(m->pair),
 		                       .one_in = pair_sampling(m->pair) };
 	for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++)

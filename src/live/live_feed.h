@@ -20,6 +20,7 @@
 #include "live/live_analyzers.h"
 #include "live/live_events.h"
 #include "live/live_source.h"
+#include "model/trigger_eval.h"
 
 struct event_rates;
 struct history;
@@ -35,6 +36,7 @@ struct topology;
 enum live_use {
 	LIVE_USE_STATS = 1,  /* totals: they count from the moment when this begins */
 	LIVE_USE_STREAM = 2, /* the records themselves */
+	LIVE_USE_WHY = 4,    /* what explains waits and sleeps, from then on */
 };
 
 struct live_feed_cfg {
@@ -52,6 +54,7 @@ void live_feed_close(struct live_feed *f); /* NULL is fine; detaches */
 /* Kinds, as bits, by the names of stream_type_name(), separated by commas; NULL or "" = the usual ones, "all" = all. */
 MUST_USE int live_feed_kinds(const char *types, struct diag *d, uint64_t *out);
 uint64_t live_feed_stats_kinds(void);
+uint64_t live_feed_why_kinds(void);
 uint64_t live_feed_all_kinds(void);
 
 /* Until live_feed_drop(). */
@@ -89,9 +92,9 @@ struct live_observed {
  */
 MUST_USE int live_feed_observe(struct live_feed *f, enum analyzer_id id, struct diag *d,
                                struct live_shot **shot, struct live_observed *out);
-/* The same for totals. */
-MUST_USE int live_feed_totals(struct live_feed *f, struct diag *d, struct live_shot **shot,
-                              struct live_observed *out);
+/* The same for totals, or for what explains waits: one of these two uses. */
+MUST_USE int live_feed_look(struct live_feed *f, enum live_use use, struct diag *d,
+                            struct live_shot **shot, struct live_observed *out);
 /* Records of those kinds that have come so far: a number that changes when they do. Never waits for the stream. */
 uint64_t live_feed_seen(struct live_feed *f, uint64_t kinds);
 
@@ -113,6 +116,15 @@ struct live_view live_feed_lock(struct live_feed *f);
 /* What is in there already: never waits for the stream. */
 struct live_view live_feed_lock_now(struct live_feed *f);
 void live_feed_unlock(struct live_feed *f);
+
+/*
+ * A condition, held until it is dropped. fire() is called on the feed's thread, which waits meanwhile, and must not call
+ * the feed. -ENOTSUP where this kernel cannot tell, or the feed does not watch such things; -EUSERS if there are too many.
+ */
+MUST_USE int live_feed_watch(struct live_feed *f, const struct trigger *t, trigger_fire_fn *fire,
+                             void *ctx, struct diag *d, uint32_t *out);
+/* After it no fire() is under way. */
+void live_feed_unwatch(struct live_feed *f, uint32_t watch);
 
 struct live_feed_status {
 	bool is_attached;

@@ -60,6 +60,7 @@ struct live_feed {
 	uint64_t since_ns; /* of the stream that is attached */
 
 	char filter[32]; /* which tasks are recorded, if not all */
+	uint32_t watch_holders[LIVE_TRIGGERS_MAX];
 
 	uint64_t stream_kinds;
 	void *stream; /* the thread's own */

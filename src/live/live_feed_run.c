@@ -58,6 +58,8 @@ static void apply_uses(struct live_feed *f, uint64_t now_ns)
 			uses |= f->needs[i].uses;
 	if ((uses ^ f->uses) & LIVE_USE_STATS)
 		live_model_count(&f->model, uses & LIVE_USE_STATS ? now_ns : 0);
+	if ((uses ^ f->uses) & LIVE_USE_WHY)
+		live_model_explain(&f->model, uses & LIVE_USE_WHY ? now_ns : 0);
 	f->model.is_streaming = uses & LIVE_USE_STREAM;
 	f->uses = uses;
 }

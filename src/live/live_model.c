@@ -74,7 +74,7 @@ static int make_parts(struct live_model *m)
 	outs[1] = timeline_out(m->timeline);
 	for (int i = 0; !err && i < 2; i++)
 		err = pair_add_out(m->pair, &outs[i]);
-	return err;
+	return err ? err : live_triggers_init(&m->triggers, m->tasks, m->pair);
 }
 
 int live_model_init(struct live_model *m, const struct topology *topology, uint64_t window_ns,
@@ -98,6 +98,7 @@ void live_model_done(struct live_model *m)
 	for (uint32_t i = 0; i < ANALYZERS; i++)
 		live_shot_put(m->observers[i].kept);
 	live_events_done(&m->kept);
+	live_triggers_done(&m->triggers);
 	event_notes_free(m->notes);
 	event_log_free(m->log);
 	history_free(m->history);
@@ -121,8 +122,10 @@ static void count(struct live_model *m, const struct ev_hdr *rec)
 	if (rec->kind >= EV_KIND_MAX)
 		return;
 	m->seen[rec->kind]++;
-	if (rec->kind == EV_LOST && lost->kind < EV_KIND_MAX)
+	if (rec->kind == EV_LOST && lost->kind < EV_KIND_MAX) {
 		m->lost[lost->kind] += lost->count;
+		live_triggers_lost(&m->triggers, lost);
+	}
 }
 
 static void feed(struct ev_sink sink, const struct ev_hdr *rec)
@@ -193,6 +196,7 @@ static int advance(void *ctx, __u64 ts_ns)
 		return err;
 	timeline_advance(m->timeline, ts_ns);
 	event_log_advance(m->log, ts_ns);
+	live_triggers_advance(&m->triggers, ts_ns);
 	release_kept(m);
 	if (!runs(m, ANALYZER_RATE_MONITOR))
 		return 0;
@@ -230,13 +234,20 @@ uint32_t live_model_running(const struct live_model *m)
 
 static void want_tables(struct live_model *m)
 {
-	timeline_want(m->timeline, analyzers_tables(live_model_running(m)) |
+	timeline_want(m->timeline, analyzers_tables(live_model_running(m) |
+	                                            (m->why_since_ns ? ANALYZERS_OF_WHY : 0)) |
 	                                   (m->stats_since_ns ? STATS_TABLES : 0));
 }
 
 void live_model_count(struct live_model *m, uint64_t ts_ns)
 {
 	m->stats_since_ns = ts_ns;
+	want_tables(m);
+}
+
+void live_model_explain(struct live_model *m, uint64_t ts_ns)
+{
+	m->why_since_ns = ts_ns;
 	want_tables(m);
 }
 

@@ -21,6 +21,7 @@
 #include "live/live_feed.h"
 #include "live/live_shot.h"
 #include "live/live_source.h"
+#include "live/live_triggers.h"
 
 #define LIVE_BYTES (256ULL << 20)
 
@@ -66,6 +67,8 @@ struct live_model {
 		holes[LIVE_HOLES_MAX]; /* between streams, the latest; the last may be open */
 	uint32_t nr_holes;
 	uint64_t stats_since_ns; /* when totals began to be needed; 0 = they are not */
+	uint64_t why_since_ns;   /* the same for what explains waits and sleeps */
+	struct live_triggers triggers;
 	struct observer observers[ANALYZERS];
 	struct history *history; /* NULL before the first start, as the next one */
 	struct event_rates *rates;
@@ -89,6 +92,8 @@ uint64_t live_model_sum(const uint64_t *counts, enum analyzer_id i);
 struct live_events live_model_events(const struct live_model *m, bool is_of_buffer);
 /* Totals count from ts_ns on; 0 = they are not needed any more. */
 void live_model_count(struct live_model *m, uint64_t ts_ns);
+/* The same for what explains waits and sleeps. */
+void live_model_explain(struct live_model *m, uint64_t ts_ns);
 
 void live_model_pause(struct live_model *m, uint64_t ts_ns);
 /* kinds are those of the stream that follows. */

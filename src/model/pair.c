@@ -89,6 +89,13 @@ int pair_add_out(struct pair *p, const struct pair_out *out)
 	return 0;
 }
 
+void pair_change_out(struct pair *p, const struct pair_out *out)
+{
+	for (uint32_t i = 0; i < p->nr_outs; i++)
+		if (p->outs[i].ctx == out->ctx)
+			p->outs[i] = *out;
+}
+
 void pair_start(struct pair *p, uint64_t ts_ns)
 {
 	if (p->has_started)

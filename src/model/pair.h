@@ -372,6 +372,8 @@ DEFINE_SCOPED(pair, pair_free)
 
 /* Before the first record; at most PAIR_MAX_OUTS: -E2BIG. The table is copied. */
 MUST_USE int pair_add_out(struct pair *p, const struct pair_out *out);
+/* Instead of the one with the same ctx, which was added; between any two records. */
+void pair_change_out(struct pair *p, const struct pair_out *out);
 struct ev_sink pair_sink(struct pair *p);
 /* What the stream would say without a record of it: that no task migrated, or that sched_ext schedules. */
 void pair_note_moves(struct pair *p);

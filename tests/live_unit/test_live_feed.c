@@ -455,7 +455,7 @@ static uint64_t count_switches(struct fixture *x)
 	struct diag d = { 0 };
 	uint64_t nr = 0;
 
-	expect_eq(live_feed_totals(x->feed, &d, &shot, &o), 0);
+	expect_eq(live_feed_look(x->feed, LIVE_USE_STATS, &d, &shot, &o), 0);
 	args.from_ns = o.from_ns;
 	expect_eq(pass_run(&pass_totals, live_shot_source(shot), &args, &d, &r), 0);
 	for (const struct report_node *n = report_at(report_root(r), "cpus")->first; n; n = n->next)

@@ -103,7 +103,7 @@ static int read_aggregated(struct mcp_world *w, const char *query, const char *b
 	if (!err)
 		err = live_feed_borrow(w->live, LIVE_USE_STATS, live_feed_stats_kinds(), d);
 	if (!err)
-		err = live_feed_totals(w->live, d, &shot, &o);
+		err = live_feed_look(w->live, LIVE_USE_STATS, d, &shot, &o);
 	if (err)
 		return err;
 	args.from_ns = o.from_ns;
