@@ -27,7 +27,8 @@
 	 TIMELINE_BIT(SPAN) | TIMELINE_BIT(GAP) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE) |     \
 	 TIMELINE_BIT(STEAL))
 #define X(name, nr, type, what) | EV_BIT(EV_##name)
-#define EVERY                   (0 EV_KINDS(X))
+/* But for what is said of tasks beside events: it is made for those who explain waits and sleeps. */
+#define EVERY ((0 EV_KINDS(X)) & ~(EV_BIT(EV_POLICY) | EV_BIT(EV_SLEEP)))
 
 const struct live_analyzer live_analyzers[ANALYZERS] = {
 	[ANALYZER_EVENT_BUFFER] = { "event_buffer", EVERY, 0, NULL },

@@ -250,31 +250,55 @@ static void wait_ns(uint64_t ns)
 	}
 }
 
-int live_feed_borrow(struct live_feed *f, unsigned int uses, uint64_t kinds, struct diag *d)
+/* With the lock held. */
+static int renew(struct live_feed *f, const struct need *need, bool is_first, struct diag *d)
 {
-	struct need need = { .uses = uses, .kinds = kinds }, *lease;
-	bool is_first;
+	struct need *lease = find_lease(f, need->uses, need->kinds);
 	uint32_t slot;
-	int err = 0;
+
+	if (!lease)
+		return hold(f, need, d, &slot);
+	if (lease->until_ns < need->until_ns)
+		lease->until_ns = need->until_ns;
+	return is_first ? settle(f, d) : 0;
+}
+
+int live_feed_lease(struct live_feed *f, unsigned int uses, uint64_t kinds, uint64_t ns,
+                    struct diag *d)
+{
+	struct need need = { .uses = uses, .kinds = kinds, .until_ns = clock_boot_ns() + ns };
+	bool is_first;
+	int err;
 
 	pthread_mutex_lock(&f->lock);
-	need.until_ns = clock_boot_ns() + f->cfg.lease_ns;
 	is_first = !is_served(f, &need);
-	lease = find_lease(f, uses, kinds);
-	if (lease)
-		lease->until_ns = need.until_ns;
-	if (!lease && !is_first && is_held(f, &need)) {
-		pthread_mutex_unlock(&f->lock);
-		return 0;
-	}
-	if (!lease)
-		err = hold(f, &need, d, &slot);
-	else if (is_first)
-		err = settle(f, d);
+	err = renew(f, &need, is_first, d);
 	pthread_mutex_unlock(&f->lock);
 	if (!err && is_first)
 		wait_ns(f->cfg.first_batch_ns);
 	return err;
+}
+
+int live_feed_borrow(struct live_feed *f, unsigned int uses, uint64_t kinds, struct diag *d)
+{
+	struct need need = { .uses = uses, .kinds = kinds };
+	bool is_there;
+
+	pthread_mutex_lock(&f->lock);
+	is_there = is_served(f, &need) && !find_lease(f, uses, kinds) && is_held(f, &need);
+	pthread_mutex_unlock(&f->lock);
+	return is_there ? 0 : live_feed_lease(f, uses, kinds, f->cfg.lease_ns, d);
+}
+
+void live_feed_return(struct live_feed *f, unsigned int uses, uint64_t kinds)
+{
+	struct need *lease;
+
+	pthread_mutex_lock(&f->lock);
+	lease = find_lease(f, uses, kinds);
+	if (lease)
+		remove_need(f, (uint32_t)(lease - f->needs));
+	pthread_mutex_unlock(&f->lock);
 }
 
 int live_feed_track(struct live_feed *f, bool is_on, struct diag *d)

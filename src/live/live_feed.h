@@ -64,6 +64,10 @@ void live_feed_drop(struct live_feed *f, uint32_t holder);
 /* For lease_ns from now on; the first one waits for first_look_ns of records. */
 MUST_USE int live_feed_borrow(struct live_feed *f, unsigned int uses, uint64_t kinds,
                               struct diag *d);
+/* The same for at least so long, or until it is returned; also where others hold it. */
+MUST_USE int live_feed_lease(struct live_feed *f, unsigned int uses, uint64_t kinds, uint64_t ns,
+                             struct diag *d);
+void live_feed_return(struct live_feed *f, unsigned int uses, uint64_t kinds);
 /* Everything, until it is switched off. */
 MUST_USE int live_feed_track(struct live_feed *f, bool is_on, struct diag *d);
 

@@ -13,6 +13,8 @@
 	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | EV_BIT(EV_FREE))
 /* In which cgroup it is; no events of the stream. */
 #define CGROUP_KINDS (EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
+/* What is said of tasks beside the events of the stream, for those who explain waits and sleeps. */
+#define WHY_ONLY_KINDS (EV_BIT(EV_POLICY) | EV_BIT(EV_SLEEP))
 #define SCHED_KINDS \
 	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_MIGRATE))
 #define SOFTIRQ_KINDS (EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT))

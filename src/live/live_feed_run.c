@@ -29,7 +29,7 @@ static uint64_t union_of(const struct live_feed *f)
 		if (f->needs[i].is_taken)
 			kinds |= f->needs[i].kinds;
 	/* Names, cgroups and ends of tasks: without them no record can be understood for long. */
-	return kinds ? ((kinds | LIFE_KINDS) & ALL_KINDS) | CGROUP_KINDS : 0;
+	return kinds ? ((kinds | LIFE_KINDS) & (ALL_KINDS | WHY_ONLY_KINDS)) | CGROUP_KINDS : 0;
 }
 
 /* Leases that are over; *next is when another one will be. */

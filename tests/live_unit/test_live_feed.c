@@ -372,7 +372,9 @@ static void starting_each_analyzer_attaches_what_it_needs(void **state)
 	for (uint32_t i = 0; i < ANALYZERS; i++) {
 		expect_eq(live_feed_start(x->feed, 1U << i, &d), 0);
 		expect_eq(attached(x),
-		          ((analyzers_kinds(1U << i) | LIFE) & live_feed_all_kinds()) | CGROUPS);
+		          ((analyzers_kinds(1U << i) | LIFE) &
+		           (live_feed_all_kinds() | EV_BIT(EV_POLICY) | EV_BIT(EV_SLEEP))) |
+		                  CGROUPS);
 		live_feed_stop(x->feed, 1U << i);
 		expect_eq(attached(x), 0);
 	}
