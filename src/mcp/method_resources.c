@@ -26,9 +26,14 @@ int method_resources_list(struct mcp_request *r, struct json_writer *w, struct r
 	if (list_page(r, nr_resources, &from, &to, e))
 		return -1;
 	jw_begin_array(w, "resources");
-	for (size_t i = from; i < to; i++)
-		if (server_offers_resource(r->conn->server, resources[i]))
+	for (size_t i = from; i < to; i++) {
+		if (!server_offers_resource(r->conn->server, resources[i]))
+			continue;
+		if (resources[i]->list)
+			resources[i]->list(&r->conn->server->world, r->conn->id, w);
+		else
 			put_resource(w, resources[i]);
+	}
 	jw_end_array(w);
 	list_put_next(w, to, nr_resources);
 	return 0;
@@ -61,10 +66,15 @@ const struct resource *resource_find(const char *uri, const char **query)
 {
 	size_t len = strcspn(uri, "?");
 
-	*query = uri[len] ? uri + len + 1 : "";
-	for (size_t i = 0; i < nr_resources; i++)
-		if (strlen(resources[i]->uri) == len && strncmp(resources[i]->uri, uri, len) == 0)
-			return resources[i];
+	for (size_t i = 0; i < nr_resources; i++) {
+		const char *own = resources[i]->uri;
+		size_t own_len = strlen(own);
+
+		if (strncmp(own, uri, own_len) != 0 || (own_len != len && !resources[i]->list))
+			continue;
+		*query = resources[i]->list ? uri + own_len : uri[len] ? uri + len + 1 : "";
+		return resources[i];
+	}
 	return NULL;
 }
 

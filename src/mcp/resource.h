@@ -22,6 +22,11 @@ struct mcp_world;
 
 struct resource {
 	const char *uri; /* without query */
+	/*
+	 * Not one but many, which come and go: uri is how they begin, and what follows stands before the query that is handed on.
+	 * Lists those of a client, as resources/list does.
+	 */
+	void (*list)(struct mcp_world *w, uint64_t owner, struct json_writer *out);
 	const char *name;
 	const char *title;
 	const char *description;
