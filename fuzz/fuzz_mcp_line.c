@@ -117,6 +117,19 @@ int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *
 	return 0;
 }
 
+void mcp_world_forget(struct mcp_world *w, uint64_t owner)
+{
+	(void)w;
+	(void)owner;
+}
+
+bool mcp_world_works_for(const struct mcp_world *w, uint64_t owner)
+{
+	(void)w;
+	(void)owner;
+	return false;
+}
+
 void mcp_world_close(struct mcp_world *w)
 {
 	(void)w;

@@ -7,7 +7,6 @@
 #include "base/thread.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
-#include "mcp/traces/trace_store.h"
 
 int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out)
 {
@@ -282,7 +281,7 @@ void mcp_conn_free(struct mcp_conn *c)
 	cancel_matching(c, is_any, NULL, false);
 	forget(c);
 	subscriptions_end(c, NULL);
-	trace_store_forget(c->server->world.traces, c->id);
+	mcp_world_forget(&c->server->world, c->id);
 	pthread_cond_destroy(&c->is_idle);
 	pthread_mutex_destroy(&c->subscribe_lock);
 	pthread_mutex_destroy(&c->lock);

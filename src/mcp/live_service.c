@@ -14,6 +14,7 @@
 
 #define FOLLOWERS_MAX 128U
 #define QUERY_LEN     512U
+#define OWNERS_MAX    64U /* more than there are sessions */
 
 /* All subscribers with the same query. */
 struct follower {
@@ -26,6 +27,12 @@ struct follower {
 	uint64_t match;
 };
 
+/* Of one client; of none (0) too, which never leaves. */
+struct beginner {
+	uint64_t owner;
+	uint32_t things; /* 0 = free */
+};
+
 struct live_service {
 	struct live_feed *feed;
 	struct prog_watch *programs;
@@ -36,6 +43,8 @@ struct live_service {
 	struct sys_stats before;
 	bool has_before;
 	uint64_t before_ns;
+	pthread_mutex_t begun_lock; /* of the next one; held for moments only */
+	struct beginner begun[OWNERS_MAX];
 };
 
 int live_service_new(struct live_feed *feed, struct diag *d, struct live_service **out)
@@ -46,6 +55,7 @@ int live_service_new(struct live_feed *feed, struct diag *d, struct live_service
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->begun_lock, NULL);
 	s->feed = feed;
 	err = prog_watch_new(d, &s->programs);
 	if (err) {
@@ -64,6 +74,7 @@ void live_service_free(struct live_service *s)
 	for (uint32_t i = 0; i < FOLLOWERS_MAX; i++)
 		event_filter_free(s->followers[i].filter);
 	sys_stats_done(&s->before);
+	pthread_mutex_destroy(&s->begun_lock);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -228,4 +239,72 @@ void cpu_times_done(struct cpu_times *t)
 {
 	sys_stats_done(&t->now);
 	sys_stats_done(&t->before);
+}
+
+void live_service_began(struct live_service *s, uint64_t owner, uint32_t things)
+{
+	struct beginner *place = NULL;
+
+	pthread_mutex_lock(&s->begun_lock);
+	for (uint32_t i = 0; i < OWNERS_MAX; i++) {
+		struct beginner *b = &s->begun[i];
+
+		if (b->things && b->owner == owner) {
+			place = b;
+			break;
+		}
+		place = b->things ? place : b;
+	}
+	if (place)
+		*place = (struct beginner){ owner, place->things | things };
+	pthread_mutex_unlock(&s->begun_lock);
+}
+
+void live_service_stopped(struct live_service *s, uint32_t things)
+{
+	pthread_mutex_lock(&s->begun_lock);
+	for (uint32_t i = 0; i < OWNERS_MAX; i++)
+		s->begun[i].things &= ~things;
+	pthread_mutex_unlock(&s->begun_lock);
+}
+
+uint32_t live_service_leave(struct live_service *s, uint64_t owner, uint32_t things)
+{
+	uint32_t mine = 0, others = 0;
+
+	pthread_mutex_lock(&s->begun_lock);
+	for (uint32_t i = 0; i < OWNERS_MAX; i++) {
+		struct beginner *b = &s->begun[i];
+
+		if (b->owner != owner) {
+			others |= b->things;
+			continue;
+		}
+		mine |= b->things & things;
+		b->things &= ~things;
+	}
+	pthread_mutex_unlock(&s->begun_lock);
+	return mine & ~others;
+}
+
+bool live_service_has_begun(struct live_service *s, uint64_t owner)
+{
+	bool has_any = false;
+
+	pthread_mutex_lock(&s->begun_lock);
+	for (uint32_t i = 0; i < OWNERS_MAX; i++)
+		has_any |= s->begun[i].things && s->begun[i].owner == owner;
+	pthread_mutex_unlock(&s->begun_lock);
+	return has_any;
+}
+
+bool live_service_is_on(struct live_service *s, uint32_t things)
+{
+	bool has_any = false;
+
+	pthread_mutex_lock(&s->begun_lock);
+	for (uint32_t i = 0; i < OWNERS_MAX; i++)
+		has_any |= s->begun[i].things & things;
+	pthread_mutex_unlock(&s->begun_lock);
+	return has_any;
 }

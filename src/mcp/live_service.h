@@ -31,6 +31,25 @@ void live_service_drop_stats(struct live_service *s);
 /* The number of the newest event that it wants. */
 uint64_t live_service_newest(struct live_service *s, const char *query);
 
+/*
+ * Who began what goes on until it is stopped. What a client began ends with it, unless another one began it, too. Bits: analyzers
+ * by enum analyzer_id, and these.
+ */
+enum {
+	BEGUN_TRACKING = 1 << 24, /* control_event_tracking */
+	BEGUN_PROGRAMS = 1 << 25, /* control_stats_collection */
+	BEGUN_PROFILE = 1 << 26,
+	BEGUN_LIVE = 1 << 27, /* the tool live */
+};
+void live_service_began(struct live_service *s, uint64_t owner, uint32_t things);
+/* By whomever. */
+void live_service_stopped(struct live_service *s, uint32_t things);
+/* One client leaves them: those that are to be stopped, because no other one began them. */
+uint32_t live_service_leave(struct live_service *s, uint64_t owner, uint32_t things);
+bool live_service_has_begun(struct live_service *s, uint64_t owner);
+bool live_service_is_on(struct live_service *s,
+                        uint32_t things); /* some client began some of them */
+
 struct cpu_times {
 	struct sys_stats now, before; /* to be given back by cpu_times_done() */
 	bool has_before;              /* else now counts since boot */

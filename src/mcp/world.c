@@ -8,6 +8,8 @@
 #include "mcp/live_service.h"
 #include "mcp/profile_service.h"
 #include "mcp/traces/trace_store.h"
+#include "mcp/trigger_service.h"
+#include "sys/bpf/prog_watch.h"
 #include "sys/rights/privilege.h"
 #include "sys/rights/sandbox.h"
 
@@ -45,14 +47,18 @@ static int open_live(struct mcp_world *w, struct diag *d)
 	struct live_feed_cfg cfg = { .tgid = w->cfg.pid };
 	int err = w->cfg.is_daemon ? live_feed_open(&cfg, d, &w->live) : 0;
 
+	if (!err && w->live && trigger_service_new(w->live, &w->triggers))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	return err ? err : live_service_new(w->live, d, &w->service);
 }
 
 static void close_live(struct mcp_world *w)
 {
 	live_service_free(w->service);
+	trigger_service_free(w->triggers);
 	live_feed_close(w->live);
 	w->service = NULL;
+	w->triggers = NULL;
 	w->live = NULL;
 }
 
@@ -90,4 +96,28 @@ void mcp_world_close(struct mcp_world *w)
 	trace_store_free(w->traces);
 	w->profile = NULL;
 	w->traces = NULL;
+}
+
+void mcp_world_forget(struct mcp_world *w, uint64_t owner)
+{
+	uint32_t left = live_service_leave(w->service, owner, UINT32_MAX);
+	struct diag d = { 0 };
+
+	trace_store_forget(w->traces, owner);
+	trigger_service_forget(w->triggers, owner);
+	if (left & BEGUN_PROFILE)
+		(void)!profile_service_stop(w->profile, &d);
+	if (left & BEGUN_PROGRAMS)
+		prog_watch_stop(live_service_programs(w->service));
+	if (left & BEGUN_TRACKING)
+		(void)!live_feed_track(w->live, false, &d);
+	if (left & BEGUN_LIVE)
+		live_feed_return(w->live, LIVE_USE_WHY, live_feed_why_kinds());
+	if (left & ANALYZERS_ALL)
+		live_feed_stop(w->live, left & ANALYZERS_ALL);
+}
+
+bool mcp_world_works_for(const struct mcp_world *w, uint64_t owner)
+{
+	return live_service_has_begun(w->service, owner) || trigger_service_has(w->triggers, owner);
 }

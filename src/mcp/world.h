@@ -19,6 +19,7 @@ struct live_feed;
 struct mcp_server;
 struct profile_service;
 struct trace_store;
+struct trigger_service;
 
 struct mcp_cfg {
 	bool is_daemon;        /* live data may be collected */
@@ -35,14 +36,19 @@ struct mcp_cfg {
 
 struct mcp_world {
 	struct mcp_cfg cfg;
-	struct mcp_server *server;       /* for notifications */
-	struct caps caps;                /* that the process began with */
-	struct trace_store *traces;      /* mcp/traces/trace_store */
-	struct live_feed *live;          /* live/live_feed; NULL without --daemon */
-	struct live_service *service;    /* mcp/live_service */
-	struct profile_service *profile; /* mcp/profile_service */
+	struct mcp_server *server;        /* for notifications */
+	struct caps caps;                 /* that the process began with */
+	struct trace_store *traces;       /* mcp/traces/trace_store */
+	struct live_feed *live;           /* live/live_feed; NULL without --daemon */
+	struct live_service *service;     /* mcp/live_service */
+	struct trigger_service *triggers; /* mcp/trigger_service; NULL without --daemon */
+	struct profile_service *profile;  /* mcp/profile_service */
 };
 
 /* Parts that are not available are NULL; their tools say so. */
 MUST_USE int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *d);
 void mcp_world_close(struct mcp_world *w);
+/* A client is gone: all that it began and holds ends, but for what others began, too. */
+void mcp_world_forget(struct mcp_world *w, uint64_t owner);
+/* Something is collected for it. */
+bool mcp_world_works_for(const struct mcp_world *w, uint64_t owner);

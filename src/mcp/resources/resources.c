@@ -10,7 +10,7 @@ const struct resource *const resources[] = {
 	&resource_scheduler_scx,  &resource_system_cpu,      &resource_system_memory,
 	&resource_system_network, &resource_events_perf,     &resource_events_kprobe,
 	&resource_bpf_programs,   &resource_events_stream,   &resource_events_status,
-	&resource_profile_status, &resource_profile_results,
+	&resource_profile_status, &resource_profile_results, &resource_triggers,
 };
 
 const size_t nr_resources = sizeof(resources) / sizeof(resources[0]);
@@ -24,6 +24,8 @@ const struct resource_template resource_templates[] = {
 	{ "events://stream{?types,cpu,pid,comm,cursor,limit,max_rate}", "event-stream",
 	  "Filtered event stream",
 	  "scheduler events as they happen; subscribe, and read what came since the last read" },
+	{ "trigger://{id}", "trigger", "A trigger of yours",
+	  "a condition that the tool live was given: how often it held, and why; subscribe to hear of it" },
 	PAGED("stats://aggregated/{kind}", "aggregated", "Aggregated statistics",
 	      "cpu, llc, node, dsq, process or thread"),
 	PAGED("events://kprobe", "kprobe-functions", "Functions to probe", "kernel functions"),

@@ -17,6 +17,9 @@ extern const struct resource resource_events_perf;
 extern const struct resource resource_events_kprobe;
 extern const struct resource resource_bpf_programs;
 
+/* resources_trigger.c */
+extern const struct resource resource_triggers;
+
 /* resources_live.c */
 extern const struct resource resource_stats_cpu;
 extern const struct resource resource_stats_llc;

@@ -110,6 +110,10 @@ static int control_tracking(struct tool_call *call)
 		err = live_feed_track(feed, strcmp(action, "enable") == 0, call->d);
 	if (err)
 		return err;
+	if (strcmp(action, "enable") == 0)
+		live_service_began(call->world->service, call->owner, BEGUN_TRACKING);
+	else if (strcmp(action, "disable") == 0)
+		live_service_stopped(call->world->service, BEGUN_TRACKING);
 	live_feed_status(feed, &s);
 	jw_string(call->out, "action", action);
 	live_status_put_tracking(call->out, "event_tracking", &s);
@@ -167,6 +171,10 @@ static int control_collection(struct tool_call *call)
 		prog_watch_stop(programs);
 	if (err)
 		return err;
+	if (strcmp(action, "start") == 0)
+		live_service_began(call->world->service, call->owner, BEGUN_PROGRAMS);
+	else if (strcmp(action, "stop") == 0)
+		live_service_stopped(call->world->service, BEGUN_PROGRAMS);
 	jw_string(call->out, "action", action);
 	live_status_put_collection(call->out, "stats_collection", programs);
 	return 0;

@@ -10,6 +10,7 @@
 #include "live/live_facts.h"
 #include "live/live_feed.h"
 #include "live/live_shot.h"
+#include "mcp/live_service.h"
 #include "mcp/live_status.h"
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
@@ -80,6 +81,10 @@ static int control(struct tool_call *call)
 		live_feed_reset(feed, set);
 	if (err)
 		return err;
+	if (strcmp(action, "start") == 0)
+		live_service_began(call->world->service, call->owner, set);
+	else if (strcmp(action, "stop") == 0)
+		live_service_stopped(call->world->service, set);
 	jw_string(call->out, "action", action);
 	put_state(call);
 	return 0;

@@ -1,6 +1,7 @@
 /* Tools that profile: where CPU time goes, or where tasks block. */
 #include <errno.h>
 
+#include "mcp/live_service.h"
 #include "mcp/outgoing.h"
 #include "mcp/profile_results.h"
 #include "mcp/profile_service.h"
@@ -81,6 +82,8 @@ static int start(struct tool_call *call)
 	err = profile_service_start(call->world->profile, &cfg, call->d);
 	if (err)
 		return err;
+	live_service_stopped(call->world->service, BEGUN_PROFILE); /* the one before is over */
+	live_service_began(call->world->service, call->owner, BEGUN_PROFILE);
 	profile_service_status(call->world->profile, call->out, "profiler");
 	jw_string(call->out, "next",
 	          "get_perf_results returns what was found so far; stop_perf_profiling ends it");
@@ -108,6 +111,7 @@ static int stop(struct tool_call *call)
 
 	if (err)
 		return err;
+	live_service_stopped(call->world->service, BEGUN_PROFILE);
 	profile_service_status(call->world->profile, call->out, "profiler");
 	jw_string(call->out, "next", "get_perf_results");
 	return 0;
