@@ -357,15 +357,24 @@ static void drop_old_streams(struct http_session *s)
 	}
 }
 
+/* A client that something is collected for is missed sooner, the more so if it had a stream of updates and left it. */
+static uint64_t patience_ns(struct http_session *s)
+{
+	const struct http_stream *updates = http_session_stream(s, 0);
+
+	if (!mcp_conn_has_subscriptions(s->conn) &&
+	    !mcp_world_works_for(&s->conn->server->world, s->conn->id))
+		return IDLE_NS;
+	return updates->left_ns && !updates->reader ? s->http->timeout_ns : IDLE_COSTLY_NS;
+}
+
 static void end_old_sessions(struct mcp_http *h)
 {
 	struct http_session *next;
 
 	for (struct http_session *s = h->sessions; s; s = next) {
-		uint64_t idle_ns = mcp_conn_has_subscriptions(s->conn) ? IDLE_COSTLY_NS : IDLE_NS;
-
 		next = s->next;
-		if (s->nr_users || !is_older(s->used_ns, idle_ns))
+		if (s->nr_users || !is_older(s->used_ns, patience_ns(s)))
 			continue;
 		log_info("closing an idle session");
 		http_session_end(s);
