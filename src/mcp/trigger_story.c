@@ -58,7 +58,14 @@ static void put_sentences(struct json_writer *w, const struct report_node *row)
 	jw_end_array(w);
 }
 
-/* The parts of a wait, the longest first. */
+static bool is_small(const struct report_node *part)
+{
+	double percent;
+
+	return report_number(report_at(part, "percent"), &percent) && percent < 1;
+}
+
+/* The parts of a wait that matter, the longest first. */
 static void put_causes(struct json_writer *w, const struct report_node *row)
 {
 	const struct report_node *list = report_at(row, "parts");
@@ -70,6 +77,8 @@ static void put_causes(struct json_writer *w, const struct report_node *row)
 	for (const struct report_node *n = list->first; n && nr < CAUSES; n = n->next, nr++) {
 		const struct report_node *ns = report_at(n, "ns");
 
+		if (nr && is_small(n))
+			break;
 		jw_begin_object(w, NULL);
 		put_copy(w, n, "kind");
 		jw_double(w, "ms", ns ? (double)ns->u64 / NS_PER_MS : 0, 3);
@@ -84,8 +93,7 @@ static void put_causes(struct json_writer *w, const struct report_node *row)
 	jw_end_array(w);
 }
 
-/* The row about what fired; false if the window has none. */
-static bool put_row(struct json_writer *w, const struct report_node *root, bool *is_open)
+bool trigger_story_put(struct json_writer *w, const struct report_node *root, bool *is_open)
 {
 	const struct report_node *list = report_at(root, "waits");
 	const struct report_node *row, *open;
@@ -128,7 +136,21 @@ static bool put_why(struct live_feed *feed, const struct trigger_hit *hit, struc
 	if (live_feed_look(feed, LIVE_USE_WHY, &d, &shot, &o) ||
 	    pass_run(&pass_explain, live_shot_source(shot), &args, &d, &r))
 		return false;
-	return put_row(w, report_root(r), is_open);
+	return trigger_story_put(w, report_root(r), is_open);
+}
+
+/* The next call, ready to be sent. */
+static void put_next(struct json_writer *w, const struct trigger_hit *hit)
+{
+	bool has_task = has_row(hit) && hit->kind != TRIGGER_SLEEP;
+
+	jw_begin_object(w, "next");
+	jw_string(w, "tool", has_task ? "live" : "record");
+	jw_begin_object(w, "arguments");
+	if (has_task)
+		jw_u64(w, "tid", hit->tid);
+	jw_end_object(w);
+	jw_end_object(w);
 }
 
 static void put_story(struct live_feed *feed, const struct trigger_hit *hit, struct json_writer *w,
@@ -146,6 +168,7 @@ static void put_story(struct live_feed *feed, const struct trigger_hit *hit, str
 	jw_u64_if(w, "cpu", hit->cpu != PAIR_NO_CPU, hit->cpu);
 	if (has_row(hit) && !put_why(feed, hit, w, is_open))
 		jw_string(w, "note", "the live window does not hold it any more");
+	put_next(w, hit);
 }
 
 void trigger_story_tell(struct live_feed *feed, const struct trigger_hit *hit,

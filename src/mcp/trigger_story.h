@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct json_writer;
 struct live_feed;
+struct report_node;
 struct trigger_hit;
 
 struct trigger_story {
@@ -16,6 +18,8 @@ struct trigger_story {
 	bool is_open; /* what it is about lasts */
 };
 
+/* The first wait or sleep that a report of `explain` has, as members; false if it has none. */
+bool trigger_story_put(struct json_writer *w, const struct report_node *root, bool *is_open);
 /* Waits for what the kernel has reported by now. To be given back by trigger_story_done(). */
 void trigger_story_tell(struct live_feed *feed, const struct trigger_hit *hit,
                         struct trigger_story *out);

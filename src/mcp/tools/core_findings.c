@@ -79,6 +79,20 @@ static void add_explain(struct report *r, const struct report_node *n)
 	           report_at(n, at) ? number_at(n, at) : from_ns + (to_ns - from_ns) / 2);
 }
 
+/* Of live data, which has no trace to ask about. */
+static void add_live_next(struct report *r, const struct report_node *n)
+{
+	bool has_task = report_at(n, "bottleneck_type.LostTime");
+
+	report_begin_object(r, "next");
+	report_string(r, "tool", has_task ? "live" : "record");
+	report_begin_object(r, "arguments");
+	if (has_task)
+		report_u64(r, "tid", number_at(n, "bottleneck_type.LostTime.max_wait_tid"));
+	report_end_object(r);
+	report_end_object(r);
+}
+
 /* The next call, ready to be sent. */
 static void add_next(struct report *r, const struct report_node *n, const char *trace_id)
 {
@@ -98,7 +112,7 @@ static void add_next(struct report *r, const struct report_node *n, const char *
 	report_end_object(r);
 }
 
-static void add_finding(struct report *r, const struct report_node *n, const char *trace_id)
+static void add_finding(struct report *r, const struct report_node *n, const struct tool_call *c)
 {
 	report_begin_object(r, NULL);
 	report_string(r, "cause", text_at(n, "cause"));
@@ -106,7 +120,10 @@ static void add_finding(struct report *r, const struct report_node *n, const cha
 	report_string(r, "confidence", text_at(n, "confidence"));
 	add_evidence(r, n);
 	report_string(r, "remedy", text_at(n, "remedy"));
-	add_next(r, n, trace_id);
+	if (c->s->facts->is_live)
+		add_live_next(r, n);
+	else
+		add_next(r, n, c->trace_id);
 	report_end_object(r);
 }
 
@@ -306,7 +323,7 @@ static uint64_t add_findings(const struct tool_call *c, const struct report_node
 	for (const struct report_node *n = list->first; n && at < MOST_RANKED; n = n->next, at++) {
 		if (!is_chosen[at])
 			continue;
-		add_finding(r, n, c->trace_id);
+		add_finding(r, n, c);
 		nr++;
 	}
 	return nr;
@@ -371,13 +388,14 @@ static uint32_t most_findings(const struct tool_call *c)
 static int put_fitting(struct tool_call *c, const struct parts *p)
 {
 	uint64_t most = most_findings(c);
+	size_t budget = c->s->facts->is_live ? LIVE_FINDINGS_BUDGET : FINDINGS_BUDGET;
 
 	for (;; most--) {
 		SCOPED(scoped_report) struct report *r = report_new(0);
 
 		if (!r || !build(c, p, most, r))
 			return diag_set(c->d, -ENOMEM, NULL, "out of memory");
-		if (call_was_given(c, "limit") || most <= 1 || bytes_of(r) <= FINDINGS_BUDGET) {
+		if (call_was_given(c, "limit") || most <= 1 || bytes_of(r) <= budget) {
 			put_members(c->out, report_root(r));
 			return 0;
 		}

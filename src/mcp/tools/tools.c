@@ -15,6 +15,7 @@ const struct tool *const tools[] = {
 	&tool_timeline,
 	&tool_diff,
 	&tool_profile,
+	&tool_live,
 	&tool_doctor,
 	&tool_report,
 

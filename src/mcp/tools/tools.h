@@ -52,6 +52,8 @@ extern const struct tool tool_run_all_analyzers;
 /* tools_record.c */
 extern const struct tool tool_record_and_analyze;
 extern const struct tool tool_record;
+/* core_live.c */
+extern const struct tool tool_live;
 /* core_doctor.c */
 extern const struct tool tool_doctor;
 /* core_profile.c */
