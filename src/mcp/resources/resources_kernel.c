@@ -114,7 +114,8 @@ const struct resource resource_events_perf = {
 	.uri = "events://perf",
 	.name = "tracepoints",
 	.title = "Tracepoints",
-	.description = "tracepoints of this kernel by subsystem; ?subsystem, ?limit, ?offset",
+	.description =
+		"tracepoints of this kernel by subsystem; changes only with modules; ?subsystem, ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_perf,
 	.poll_ms = 10000, /* the whole list; it changes with modules */
@@ -152,7 +153,7 @@ const struct resource resource_events_kprobe = {
 	.name = "kprobe-functions",
 	.title = "Functions to probe",
 	.description =
-		"kernel functions that a probe may be put on, a page at a time; ?limit, ?offset",
+		"kernel functions that a probe may be put on, a page at a time; changes only with modules; ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_kprobe,
 	.poll_ms = 10000,

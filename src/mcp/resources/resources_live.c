@@ -169,8 +169,9 @@ AGGREGATED(llc, stats_revision, "Statistics by last-level cache",
            "switches, wakeups, migrations and scheduling latency of each last-level cache" COUNTED);
 AGGREGATED(node, stats_revision, "Statistics by NUMA node",
            "switches, wakeups, migrations and scheduling latency of each NUMA node" COUNTED);
-AGGREGATED(dsq, dsq_revision, "Statistics by dispatch queue",
-           "enqueues, dispatches and depth of the queues of a sched_ext scheduler" COUNTED);
+AGGREGATED(
+	dsq, dsq_revision, "Statistics by dispatch queue",
+	"enqueues, dispatches and depth of the queues of a sched_ext scheduler, without which it changes only when one comes" COUNTED);
 AGGREGATED(process, stats_revision, "Statistics by process",
            "the processes with most switches, their wakeups and scheduling latency" COUNTED);
 AGGREGATED(thread, stats_revision, "Statistics by thread",

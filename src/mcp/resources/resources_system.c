@@ -56,7 +56,7 @@ const struct resource resource_scheduler = {
 	.uri = "scheduler://current",
 	.name = "current-scheduler",
 	.title = "Current scheduler",
-	.description = "whether a sched_ext scheduler is active, and which",
+	.description = "whether a sched_ext scheduler is active, and which; changes only with it",
 	.set = TOOLSET_LIVE,
 	.read = read_scheduler,
 };
@@ -119,7 +119,8 @@ const struct resource resource_topology = {
 	.uri = "topology://info",
 	.name = "topology",
 	.title = "CPU topology",
-	.description = "which CPUs share a core, a last-level cache, a NUMA node; ?limit, ?offset",
+	.description =
+		"which CPUs share a core, a last-level cache, a NUMA node; changes only as CPUs come and go; ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_topology,
 	.poll_ms = 5000, /* some files of every CPU */
@@ -171,7 +172,7 @@ const struct resource resource_scheduler_raw = {
 	.name = "scheduler-raw",
 	.title = "The scheduler's own statistics",
 	.description =
-		"what a sched_ext scheduler reports on its statistics socket; ?max_bytes for long answers",
+		"what a sched_ext scheduler reports on its statistics socket; without one, changes only when it comes; ?max_bytes for long answers",
 	.set = TOOLSET_LIVE,
 	.read = read_raw,
 	.poll_ms = 1000,
@@ -240,7 +241,7 @@ const struct resource resource_scheduler_scx = {
 	.name = "scheduler-scx",
 	.title = "sched_ext state of the kernel",
 	.description =
-		"what the kernel reports on sched_ext: its state, and its counters for the scheduler",
+		"what the kernel reports on sched_ext: its state, and its counters; without a scheduler, changes only when one comes",
 	.set = TOOLSET_LIVE,
 	.read = read_scx,
 	.poll_ms = 1000,
