@@ -233,4 +233,4 @@ def every_resource_fires_or_is_constant():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=2)
