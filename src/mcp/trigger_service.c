@@ -15,7 +15,7 @@
 #include "mcp/trigger_story.h"
 
 #define KEPT      4U
-#define LOOK_MS   10000U /* for triggers that nobody reads */
+#define LOOK_MS   10000U /* for triggers without readers */
 #define NS_PER_MS 1000000ULL
 
 struct firing {
@@ -110,7 +110,7 @@ static bool is_unread(const struct slot *t, uint64_t now_ns)
 	       now_ns - t->used_ns > TRIGGER_IDLE_NS;
 }
 
-/* Those that nobody reads end; whether there are any others. */
+/* Those without readers end; whether there are any others. */
 static bool expire(struct trigger_service *s)
 {
 	uint64_t now_ns = clock_boot_ns();
@@ -263,7 +263,7 @@ int trigger_service_add(struct trigger_service *s, uint64_t owner, const char *w
 	} else {
 		t->watch = watch;
 		t->is_ending = false;
-		worker_signal(s->worker); /* to look for those that nobody reads */
+		worker_signal(s->worker); /* to look for those without readers */
 	}
 	worker_unlock(s->worker);
 	return err;
