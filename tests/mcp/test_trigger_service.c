@@ -26,7 +26,7 @@
 #define OTHER    8
 
 /* In place of libc's: the clock of records can be ahead. */
-static time_t ahead_s;
+static _Atomic(time_t) ahead_s;
 
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
