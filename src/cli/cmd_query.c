@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
+#include "cli/query_sql.h"
 #include "cli/trace_args.h"
 #include "model/event_log.h"
 #include "query/event_fields.h"
@@ -18,8 +19,6 @@
 #define REPORT_BYTES  ((size_t)4 << 30)
 #define DEFAULT_LIMIT 100
 
-enum shape { SHAPE_TABLE, SHAPE_JSON, SHAPE_JSONL, SHAPE_CSV };
-
 struct query_args {
 	struct trace_args rows;
 	struct opt_list events;
@@ -28,11 +27,13 @@ struct query_args {
 	const char *sort;
 	const char *group_by;
 	const char *aggregate;
+	const char *sql;
 	uint64_t offset;
 	int shape;
 	bool is_json;
 	bool wants_all;
 	bool wants_fields;
+	bool wants_tables;
 };
 
 static const char *const shapes[] = { "table", "json", "jsonl", "csv", NULL };
@@ -59,6 +60,13 @@ static const struct opt options[] = {
 	OPT_CHOICE('f', "format", "FORMAT", struct query_args, shape, shapes, "table, json, jsonl (one object per line) or csv"),
 	OPT_FLAG(0, "json", struct query_args, is_json, "the same as --format json"),
 	OPT_FLAG(0, "fields", struct query_args, wants_fields, "list all events with their fields and exit"),
+
+	OPT_STRING(0, "sql", "QUERY", struct query_args, sql, "a SELECT over the tables of the trace instead; - reads it from standard input",
+		.heading = "With SQL",
+		.details = "Tables are thread, process, cgroup, sched_slice, wait, wait_part, sleep, wakeup, migration and others, as "
+			   "--tables lists them. Conditions are those of the query: of the options above only --limit, --all, --format and "
+			   "--json hold."),
+	OPT_FLAG(0, "tables", struct query_args, wants_tables, "list all tables with their columns, and functions, and exit"),
 	OPT_END,
 };
 /* clang-format on */
@@ -74,6 +82,8 @@ static const struct opt_example examples[] = {
 	  "everything about a thread, in 100 ms" },
 	{ "schedscope query t.pftrace -e sched_switch -a -f csv >switches.csv",
 	  "all switches for a spreadsheet" },
+	{ "schedscope query t.pftrace --sql 'SELECT comm, ms(sum(dur)) AS wait_ms FROM wait GROUP BY comm ORDER BY 2 DESC LIMIT 5'",
+	  "which names waited most" },
 	{ 0 },
 };
 
@@ -120,6 +130,13 @@ static int find_kinds(const struct opt_list *words, uint64_t *kinds, struct diag
 	return 0;
 }
 
+static uint64_t limit_of(const struct query_args *args)
+{
+	if (args->wants_all)
+		return 0;
+	return args->rows.has_limit ? args->rows.limit : DEFAULT_LIMIT;
+}
+
 static int make_query(const struct query_args *args, struct query *q, struct diag *d)
 {
 	int err;
@@ -130,9 +147,7 @@ static int make_query(const struct query_args *args, struct query *q, struct dia
 		.pid = (uint32_t)args->rows.pid,
 		.comm = args->rows.comm,
 		.cgroup = args->rows.cgroup,
-		.limit = args->wants_all        ? 0
-		         : args->rows.has_limit ? args->rows.limit
-		                                : DEFAULT_LIMIT,
+		.limit = limit_of(args),
 		.offset = args->offset,
 	};
 	err = find_kinds(&args->events, &q->kinds, d);
@@ -164,7 +179,7 @@ static int show_mixed(const struct report_node *root, const struct report_node *
 	return err;
 }
 
-static int show(const struct report_node *root, enum shape shape, struct diag *d)
+static int show(const struct report_node *root, enum query_shape shape, struct diag *d)
 {
 	const struct report_node *rows = report_at(root, "events");
 	struct report_text_cfg cfg = { .width = trace_args_width(),
@@ -174,16 +189,16 @@ static int show(const struct report_node *root, enum shape shape, struct diag *d
 
 	if (!rows)
 		rows = report_at(root, "aggregation.groups");
-	if (shape == SHAPE_TABLE && rows && report_is_mixed(rows)) {
+	if (shape == QUERY_TABLE && rows && report_is_mixed(rows)) {
 		err = show_mixed(root, rows);
-	} else if (shape == SHAPE_TABLE) {
+	} else if (shape == QUERY_TABLE) {
 		err = report_text(root, &cfg, stdout);
-	} else if (shape == SHAPE_JSON || !rows) {
+	} else if (shape == QUERY_JSON || !rows) {
 		jw_init(&w, stdout, true);
 		report_json(&w, NULL, root);
 		err = jw_finish(&w);
 	} else {
-		err = shape == SHAPE_CSV ? report_csv(rows, stdout) : report_jsonl(rows, stdout);
+		err = shape == QUERY_CSV ? report_csv(rows, stdout) : report_jsonl(rows, stdout);
 	}
 	return cli_written(err, d);
 }
@@ -205,7 +220,59 @@ static int answer(const struct query_args *args, const struct source *s, struct 
 	if (err)
 		return diag_set(d, err, "ask for less with --limit, --from and --to",
 		                "the answer is too large");
-	return show(report_root(r), args->is_json ? SHAPE_JSON : (enum shape)args->shape, d);
+	return show(report_root(r), args->is_json ? QUERY_JSON : (enum query_shape)args->shape, d);
+}
+
+/* What SQL says itself. */
+static const char *given_with_sql(const struct query_args *args)
+{
+	const struct trace_args *rows = &args->rows;
+
+	if (args->events.nr)
+		return "--event";
+	if (args->where.nr)
+		return "--where";
+	if (args->select || args->sort || args->group_by || args->aggregate)
+		return args->select     ? "--select"
+		       : args->sort     ? "--sort"
+		       : args->group_by ? "--group-by"
+		                        : "--agg";
+	if (args->offset)
+		return "--offset";
+	if (rows->pid || rows->tid || rows->comm || rows->cgroup || rows->has_cpu || rows->from ||
+	    rows->to)
+		return "a filter";
+	return NULL;
+}
+
+static int run_sql(const struct opt_command *self, const struct query_args *args,
+                   const struct opt_list *words)
+{
+	SCOPED(scoped_recording) struct recording *rec = NULL;
+	SCOPED(scoped_free) char *text = NULL;
+	struct query_sql q = { .text = args->sql,
+		               .limit = limit_of(args),
+		               .shape = args->is_json ? QUERY_JSON
+		                                      : (enum query_shape)args->shape };
+	const char *other = given_with_sql(args);
+	struct diag d = { 0 };
+
+	if (words->nr != 1)
+		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
+	else if (other)
+		diag_set(&d, -EINVAL, "say it in WHERE, ORDER BY, GROUP BY or LIMIT of the query",
+		         "--sql does not go with %s", other);
+	else if (args->wants_all && args->rows.has_limit)
+		diag_set(&d, -EINVAL, NULL, "--all and --limit contradict each other");
+	else if (strcmp(args->sql, "-") == 0 && strcmp(words->items[0], "-") == 0)
+		diag_set(&d, -EINVAL, NULL,
+		         "the query and the trace cannot both be standard input");
+	if (d.code)
+		return cli_usage_error(self, &d);
+	if (query_sql_text(&q, &d, &text) || trace_args_open(words->items[0], &d, &rec) ||
+	    query_sql(&q, text, recording_source(rec), &d))
+		return cli_fail(&d);
+	return CLI_OK;
 }
 
 static int run_args(const struct opt_command *self, const struct query_args *args,
@@ -220,6 +287,12 @@ static int run_args(const struct opt_command *self, const struct query_args *arg
 		list_fields();
 		return CLI_OK;
 	}
+	if (args->wants_tables)
+		return query_sql_tables(args->is_json || args->shape == QUERY_JSON, &d)
+		               ? cli_fail(&d)
+		               : CLI_OK;
+	if (args->sql)
+		return run_sql(self, args, words);
 	if (words->nr != 1)
 		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
 	if (d.code || make_query(args, &q, &d))
@@ -250,7 +323,8 @@ static int run(const struct opt_command *self, int argc, char **argv)
 
 const struct opt_command cmd_query = {
 	.name = "query",
-	.summary = "single events of a recorded trace: filtered, sorted, grouped, added up",
+	.summary =
+		"single events of a recorded trace, or SQL over its tables: filtered, sorted, grouped, added up",
 	.operands = "FILE",
 	.description =
 		"Shows the events of a trace as they were recorded. All filters must hold; --tid, --comm and --cgroup match any "

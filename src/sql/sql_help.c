@@ -1,0 +1,44 @@
+/* What tables, columns and functions there are, as text and as a report. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sql/sql_priv.h"
+
+void sql_help(FILE *out)
+{
+	for (size_t i = 0; i < nr_sql_tables; i++) {
+		const struct sql_table *t = sql_tables[i];
+
+		fprintf(out, "%s%s: %s\n", i ? "\n" : "", t->name, t->doc);
+		for (uint32_t k = 0; k < t->nr_columns; k++)
+			fprintf(out, "  %-18s %s%s\n", t->columns[k].name, t->columns[k].doc,
+			        t->columns[k].type == SQL_TEXT ? " (text)" : "");
+	}
+	fprintf(out, "\nFunctions:\n");
+	for (size_t i = 0; i < nr_sql_functions; i++)
+		fprintf(out, "  %-18s %s\n", sql_functions[i].call, sql_functions[i].doc);
+	fprintf(out, "Of SQLite: %s.\n", sql_functions_of_sqlite());
+	fprintf(out, "\nTimes (ts) and durations (dur) are nanoseconds; unknown is null.\n");
+}
+
+void sql_help_report(struct report *r)
+{
+	report_begin_object(r, "tables");
+	for (size_t i = 0; i < nr_sql_tables; i++) {
+		const struct sql_table *t = sql_tables[i];
+
+		report_begin_object(r, t->name);
+		report_string(r, "what", t->doc);
+		report_begin_object(r, "columns");
+		for (uint32_t k = 0; k < t->nr_columns; k++)
+			report_string(r, t->columns[k].name, t->columns[k].doc);
+		report_end_object(r);
+		report_end_object(r);
+	}
+	report_end_object(r);
+	report_begin_object(r, "functions");
+	for (size_t i = 0; i < nr_sql_functions; i++)
+		report_string(r, sql_functions[i].call, sql_functions[i].doc);
+	report_string(r, "of SQLite", sql_functions_of_sqlite());
+	report_end_object(r);
+}
