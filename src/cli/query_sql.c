@@ -26,6 +26,7 @@ int query_sql_tables(bool is_json, struct diag *d)
 {
 	SCOPED(scoped_report) struct report *r = report_new(0);
 	struct json_writer w;
+	int err;
 
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
@@ -34,8 +35,10 @@ int query_sql_tables(bool is_json, struct diag *d)
 		return cli_written(0, d);
 	}
 	report_begin_object(r, NULL);
-	sql_help_report(r);
+	err = sql_help_report(r, NULL, d);
 	report_end_object(r);
+	if (err)
+		return err;
 	jw_init(&w, stdout, true);
 	report_json(&w, NULL, report_root(r));
 	return cli_written(jw_finish(&w), d);

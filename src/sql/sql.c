@@ -1,7 +1,9 @@
 #include "sql/sql.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +11,8 @@
 #include "sql/sql_priv.h"
 
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
-#define CELL_BYTES     8U /* of what is not a text */
-#define MAX_DECIMALS   6  /* of numbers from 1 on */
+#define OTHER_BYTES    10U /* of what is neither an integer nor a text, about */
+#define MAX_DECIMALS   6   /* of numbers from 1 on */
 
 struct run {
 	struct sql_db db;
@@ -125,7 +127,7 @@ static size_t put_text(struct report *r, const char *key, sqlite3_stmt *stmt, in
 	const char *text = (const char *)sqlite3_column_text(stmt, column);
 
 	report_string(r, key, text);
-	return text ? strlen(text) : 0;
+	return (text ? strlen(text) : 0) + sizeof("\"\"");
 }
 
 /* Bytes that the answer has more. */
@@ -136,7 +138,8 @@ static size_t put_value(const struct run *x, const char *key, int column)
 	switch (sqlite3_column_type(x->stmt, column)) {
 	case SQLITE_INTEGER:
 		report_i64(x->r, key, sqlite3_column_int64(x->stmt, column));
-		break;
+		return (size_t)snprintf(NULL, 0, "%" PRId64 ",",
+		                        (int64_t)sqlite3_column_int64(x->stmt, column));
 	case SQLITE_FLOAT:
 		value = sqlite3_column_double(x->stmt, column);
 		report_double_if(x->r, key, isfinite(value), value, decimals_of(value));
@@ -150,12 +153,12 @@ static size_t put_value(const struct run *x, const char *key, int column)
 	default:
 		return put_text(x->r, key, x->stmt, column);
 	}
-	return CELL_BYTES;
+	return OTHER_BYTES;
 }
 
 static size_t put_row(const struct run *x, enum sql_shape shape)
 {
-	size_t bytes = 0;
+	size_t bytes = sizeof("[]");
 
 	if (shape == SQL_OBJECTS)
 		report_begin_object(x->r, NULL);

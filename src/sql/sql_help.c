@@ -1,6 +1,5 @@
 /* What tables, columns and functions there are, as text and as a report. */
-#include <inttypes.h>
-#include <string.h>
+#include <errno.h>
 
 #include "sql/sql_priv.h"
 
@@ -21,24 +20,36 @@ void sql_help(FILE *out)
 	fprintf(out, "\nTimes (ts) and durations (dur) are nanoseconds; unknown is null.\n");
 }
 
-void sql_help_report(struct report *r)
+static void put_table(struct report *r, const struct sql_table *t)
 {
-	report_begin_object(r, "tables");
-	for (size_t i = 0; i < nr_sql_tables; i++) {
-		const struct sql_table *t = sql_tables[i];
+	report_begin_object(r, t->name);
+	report_string(r, "what", t->doc);
+	report_begin_object(r, "columns");
+	for (uint32_t i = 0; i < t->nr_columns; i++)
+		report_string(r, t->columns[i].name, t->columns[i].doc);
+	report_end_object(r);
+	report_end_object(r);
+}
 
-		report_begin_object(r, t->name);
-		report_string(r, "what", t->doc);
-		report_begin_object(r, "columns");
-		for (uint32_t k = 0; k < t->nr_columns; k++)
-			report_string(r, t->columns[k].name, t->columns[k].doc);
-		report_end_object(r);
-		report_end_object(r);
+int sql_help_report(struct report *r, const char *table, struct diag *d)
+{
+	if (table) {
+		const struct sql_table *t = sql_table_find(table);
+
+		if (!t)
+			return diag_set(d, -ENODATA, "schema://tables lists all",
+			                "there is no table '%s'", table);
+		put_table(r, t);
+		return 0;
 	}
+	report_begin_object(r, "tables");
+	for (size_t i = 0; i < nr_sql_tables; i++)
+		put_table(r, sql_tables[i]);
 	report_end_object(r);
 	report_begin_object(r, "functions");
 	for (size_t i = 0; i < nr_sql_functions; i++)
 		report_string(r, sql_functions[i].call, sql_functions[i].doc);
 	report_string(r, "of SQLite", sql_functions_of_sqlite());
 	report_end_object(r);
+	return 0;
 }

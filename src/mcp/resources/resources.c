@@ -11,6 +11,7 @@ const struct resource *const resources[] = {
 	&resource_system_network, &resource_events_perf,     &resource_events_kprobe,
 	&resource_bpf_programs,   &resource_events_stream,   &resource_events_status,
 	&resource_profile_status, &resource_profile_results, &resource_triggers,
+	&resource_tables,
 };
 
 const size_t nr_resources = sizeof(resources) / sizeof(resources[0]);
@@ -31,6 +32,8 @@ const struct resource_template resource_templates[] = {
 	PAGED("events://kprobe", "kprobe-functions", "Functions to probe", "kernel functions"),
 	{ "events://perf{?subsystem,limit,offset}", "tracepoints", "Tracepoints",
 	  "tracepoints, of one subsystem if given" },
+	{ "schema://tables{?table}", "table", "A table of SQL",
+	  "columns of one table for the tool query" },
 	PAGED("bpf://programs", "bpf-programs", "BPF programs",
 	      "BPF programs loaded in the kernel"),
 };

@@ -20,6 +20,9 @@ extern const struct resource resource_bpf_programs;
 /* resources_trigger.c */
 extern const struct resource resource_triggers;
 
+/* resources_sql.c */
+extern const struct resource resource_tables;
+
 /* resources_live.c */
 extern const struct resource resource_stats_cpu;
 extern const struct resource resource_stats_llc;

@@ -12,6 +12,7 @@ const struct tool *const tools[] = {
 	&tool_explain,
 	&core_blame.tool,
 	&tool_analyze,
+	&tool_query,
 	&tool_timeline,
 	&tool_diff,
 	&tool_profile,

@@ -58,6 +58,8 @@ extern const struct tool tool_live;
 extern const struct tool tool_doctor;
 /* core_profile.c */
 extern const struct tool tool_profile;
+/* core_query.c */
+extern const struct tool tool_query;
 /* core_report.c */
 extern const struct tool tool_report;
 /* tools_profile.c */
