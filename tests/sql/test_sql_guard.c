@@ -313,6 +313,43 @@ static void names_that_multiply_are_bounded(void **state)
 	}
 }
 
+/* Subqueries of subqueries, of which each stands for two, and joins of as many tables as there may be. */
+static void what_is_prepared_is_bounded(void **state)
+{
+	char text[MANY_BYTES];
+	size_t len;
+
+	sql_story(*state);
+	for (int kind = 0; kind < 2; kind++) {
+		len = (size_t)snprintf(text, sizeof(text), "WITH a0(x) AS (SELECT 1)");
+		for (int i = 1; i < 30; i++)
+			len += (size_t)snprintf(
+				text + len, sizeof(text) - len,
+				kind ? ", a%d(x) AS (SELECT x FROM a%d WHERE x IN (SELECT x FROM a%d))"
+				     : ", a%d(x) AS (SELECT (SELECT x FROM a%d) + (SELECT x FROM a%d))",
+				i, i - 1, i - 1);
+		(void)snprintf(text + len, sizeof(text) - len, " SELECT x FROM a29");
+		bound(*state, text);
+	}
+	for (int kind = 0; kind < 3; kind++) {
+		static const char *const ands[] = { " AND ", " OR ", " AND NOT " };
+
+		len = (size_t)snprintf(text, sizeof(text), "SELECT count(*) FROM wait w0");
+		for (int i = 1; i < 60; i++)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, ", wait w%d", i);
+		for (int i = 1; i < 60; i++)
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+			                        "%sw%d.utid = w%d.waker_utid",
+			                        i > 1 ? ands[kind] : " WHERE ", i - 1, i);
+		bound(*state, text);
+	}
+	len = (size_t)snprintf(text, sizeof(text), "SELECT count(*) FROM wait WHERE 1");
+	for (int i = 0; i < 90; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		                        " AND (ts = %d OR utid = %d OR cpu = %d)", i, i, i);
+	bound(*state, text);
+}
+
 static bool stop(void *ctx)
 {
 	int *nr = ctx;
@@ -361,6 +398,7 @@ int main(void)
 		CASE(costly_functions_are_bounded),
 		CASE(deep_and_wide_queries_are_refused),
 		CASE(names_that_multiply_are_bounded),
+		CASE(what_is_prepared_is_bounded),
 		CASE(a_caller_can_give_up),
 		CASE(nothing_is_left_behind_for_the_next_one),
 	};
