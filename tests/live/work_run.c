@@ -106,8 +106,7 @@ struct convoy {
 	bool is_holder;
 };
 
-/* Time on a CPU, however long that takes. */
-static void burn_us(long us)
+void burn_us(long us)
 {
 	struct timespec now;
 	uint64_t end = 0, ns;

@@ -54,6 +54,7 @@ uint64_t now_ns(void); /* boot-time clock */
 void pin(int cpu);
 void nap_us(long us);
 void spin_us(long us);
+void burn_us(long us); /* time on a CPU, however long that takes */
 /* nr naps, each measured into t. */
 void naps(struct truth *t, long nr, long us);
 pid_t fork_or_die(void);
@@ -67,6 +68,7 @@ void run_threads(thread_main body, void *first, size_t stride, int nr);
 void work_pingpong(struct work *w);
 void work_futex(struct work *w);
 void work_convoy(struct work *w);
+void work_inversion(struct work *w);
 void work_hogs(struct work *w);
 void work_yield(struct work *w);
 void work_spin(struct work *w);
