@@ -135,4 +135,5 @@ def steal():
         check(path, NAMED["steal"], ["-n", "1"], [r"hypervisor"])
 
 
-main()
+if __name__ == "__main__":
+    main()
