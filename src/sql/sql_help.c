@@ -31,6 +31,18 @@ static void put_table(struct report *r, const struct sql_table *t)
 	report_end_object(r);
 }
 
+/* All columns of all tables with what they mean would be a long answer. */
+static void put_names(struct report *r, const struct sql_table *t)
+{
+	report_begin_object(r, t->name);
+	report_string(r, "what", t->doc);
+	report_begin_array(r, "columns");
+	for (uint32_t i = 0; i < t->nr_columns; i++)
+		report_string(r, NULL, t->columns[i].name);
+	report_end_array(r);
+	report_end_object(r);
+}
+
 int sql_help_report(struct report *r, const char *table, struct diag *d)
 {
 	if (table) {
@@ -44,7 +56,7 @@ int sql_help_report(struct report *r, const char *table, struct diag *d)
 	}
 	report_begin_object(r, "tables");
 	for (size_t i = 0; i < nr_sql_tables; i++)
-		put_table(r, sql_tables[i]);
+		put_names(r, sql_tables[i]);
 	report_end_object(r);
 	report_begin_object(r, "functions");
 	for (size_t i = 0; i < nr_sql_functions; i++)

@@ -88,10 +88,11 @@ def the_tables_are_a_resource():
         assert "schema://tables" in [r["uri"] for r in c.request("resources/list")["resources"]]
         every = read("schema://tables")
         assert len(every["tables"]) > 12 and "percentile(x, p)" in every["functions"]
-        assert read("schema://tables?table=wait_part") == {"wait_part": every["tables"]["wait_part"]}
         real(c, NAME)
         for name, table in every["tables"].items():
-            assert c.call("query", sql=f"SELECT * FROM {name} LIMIT 1")["columns"] == list(table["columns"]), name
+            assert c.call("query", sql=f"SELECT * FROM {name} LIMIT 1")["columns"] == table["columns"], name
+            one = read(f"schema://tables?table={name}")[name]
+            assert one["what"] == table["what"] and list(one["columns"]) == table["columns"] and all(one["columns"].values()), one
         described = c.tools("core")["query"]["description"]
         for name, columns in re.findall(r"(\w+)\(([\w, ]+)\)", described.split("Tables", 1)[1].split("All columns")[0]):
             assert set(columns.split(", ")) <= set(every["tables"][name]["columns"]), name

@@ -271,9 +271,9 @@ const struct tool tool_live = {
 	.name = "live",
 	.title = "What happens now",
 	.description =
-		"Who waits on this machine now, for how long and why, CPUs and busiest tasks, ranked by time lost; and triggers: "
-		"{\"action\":\"trigger\",\"when\":\"stall>5ms,comm=nginx*\"} makes a resource trigger://ID that tells its subscribers when "
-		"that happens, and whose reading says why. For a closer look at some seconds use record.",
+		"Who waits on this machine now, for how long and why, CPUs and busiest tasks, ranked by time lost. A trigger makes a "
+		"resource trigger://ID that tells its subscribers when a condition holds, and whose reading says why. For a closer look "
+		"at some seconds: record. Example: {\"action\":\"trigger\",\"when\":\"stall>5ms,comm=nginx*\"}.",
 	.set = TOOLSET_CORE,
 	.args = live_args,
 	.run = live,

@@ -34,7 +34,8 @@ const good = {
   record: { duration_secs: 0.5, trace_id: 'three' }, load: { file_path: trace, trace_id: 'four' }, summary: { trace_id: 'one' }, list: {},
   explain: { trace_id: 'one' }, blame: { trace_id: 'one' }, analyze: { trace_id: 'one', type: 'cpu_utilization' },
   timeline: { trace_id: 'one', cpu: 0, limit: 3 }, diff: {}, profile: { duration_secs: 0.5 }, doctor: {},
-  report: { trace_id: 'one', output_path: `${folder}/report.md` },
+  report: { trace_id: 'one', output_path: `${folder}/report.md` }, live: {},
+  query: { trace_id: 'one', sql: 'SELECT count(*) FROM sched_slice' },
   start_perf_profiling: { duration_secs: 60 }, stop_perf_profiling: {}, get_perf_results: { limit: 3 },
 };
 const last = ['diff_traces', 'get_process_timeline', 'stop_perf_profiling', 'get_perf_results', 'unload_trace'];
