@@ -54,13 +54,14 @@ static uint64_t walk(const struct source *s)
 	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct timeline_iter it;
 	union timeline_row row;
-	volatile uint64_t sum = 0;
+	uint64_t sum = 0;
 
 	if (timeline_find(s->timeline, &q, &it))
 		return 0;
 	while (timeline_next(&it, NULL, &row))
 		sum += row.slice.end_ns - row.slice.start_ns;
-	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+	/* The sum is used, so that the walk is not left out. */
+	return sum ? clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns : 0;
 }
 
 int main(int argc, char **argv)

@@ -35,7 +35,7 @@ int query_sql_tables(bool is_json, struct diag *d)
 		return cli_written(0, d);
 	}
 	report_begin_object(r, NULL);
-	err = sql_help_report(r, NULL, d);
+	err = sql_help_report(r, NULL, false, d);
 	report_end_object(r);
 	if (err)
 		return err;

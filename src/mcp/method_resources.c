@@ -30,7 +30,7 @@ int method_resources_list(struct mcp_request *r, struct json_writer *w, struct r
 		if (!server_offers_resource(r->conn->server, resources[i]))
 			continue;
 		if (resources[i]->list)
-			resources[i]->list(&r->conn->server->world, r->conn->id, w);
+			resources[i]->list(&r->conn->server->world, r->owner, w);
 		else
 			put_resource(w, resources[i]);
 	}

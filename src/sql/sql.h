@@ -52,5 +52,8 @@ MUST_USE int sql_run(const struct source *s, const struct sql_query *q, struct r
 
 /* For people: tables, columns, functions; one line each. */
 void sql_help(FILE *out);
-/* Tables with the names of their columns, and functions; or what each column of one table means; into the object that is open. -ENODATA with a sentence for one that there is not. */
-MUST_USE int sql_help_report(struct report *r, const char *table, struct diag *d);
+/*
+ * Tables, columns and functions, or one table, into the object that is open. Brief: of all tables the names of the columns alone.
+ * -ENODATA with a sentence for a table that there is not.
+ */
+MUST_USE int sql_help_report(struct report *r, const char *table, bool is_brief, struct diag *d);

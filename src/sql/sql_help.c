@@ -43,7 +43,7 @@ static void put_names(struct report *r, const struct sql_table *t)
 	report_end_object(r);
 }
 
-int sql_help_report(struct report *r, const char *table, struct diag *d)
+int sql_help_report(struct report *r, const char *table, bool is_brief, struct diag *d)
 {
 	if (table) {
 		const struct sql_table *t = sql_table_find(table);
@@ -56,7 +56,7 @@ int sql_help_report(struct report *r, const char *table, struct diag *d)
 	}
 	report_begin_object(r, "tables");
 	for (size_t i = 0; i < nr_sql_tables; i++)
-		put_names(r, sql_tables[i]);
+		(is_brief ? put_names : put_table)(r, sql_tables[i]);
 	report_end_object(r);
 	report_begin_object(r, "functions");
 	for (size_t i = 0; i < nr_sql_functions; i++)

@@ -195,8 +195,8 @@ static void endless_queries_end(void **state)
 static void memory_is_bounded(void **state)
 {
 	static const char *const texts[] = {
-		"WITH RECURSIVE x(i, t) AS (SELECT 1, printf('%.90000c', 'x') UNION ALL SELECT i + 1, t || '' FROM x) "
-		"SELECT i FROM x ORDER BY t, i",
+		("WITH RECURSIVE x(i, t) AS (SELECT 1, printf('%.90000c', 'x') UNION ALL SELECT i + 1, t || '' FROM x) "
+		 "SELECT i FROM x ORDER BY t, i"),
 		"WITH RECURSIVE x(i) AS (SELECT 1 UNION SELECT i + 1 FROM x) SELECT count(*) FROM x",
 		"WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x) SELECT percentile(i, 50) FROM x",
 		"WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x) SELECT group_concat(i) FROM x",

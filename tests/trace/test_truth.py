@@ -824,7 +824,7 @@ def spans_and_queues_in_analyses(rec):
 
 
 # Absent by design: what the recording does not have, or what nothing was found for.
-UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "lost_events"), ("summary", "machine"),
+UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "lost_events"), ("summary", "machine"), ("summary", "damage", "of"),
           ("discover", "analyzers", "missing"), ("scx_layer_behavior", "layer_filter"), ("dsq_latency", "scheduler_name"),
           ("dsq_latency", "per_dsq", "slice_given_avg_us"), ("dsq_latency", "per_dsq", "slice_used_avg_us"),
           ("dsq_summary", "summary", "scheduler_name"), ("oncpu_slices", "processes", "layer_id"),

@@ -21,7 +21,7 @@ static int read_tables(struct mcp_world *w, const char *query, struct json_write
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	report_begin_object(r, NULL);
-	err = sql_help_report(r, has_name ? name : NULL, d);
+	err = sql_help_report(r, has_name ? name : NULL, true, d);
 	report_end_object(r);
 	if (err)
 		return err;
