@@ -74,7 +74,7 @@ static int copy_input(int from, const char *path, struct diag *d)
 	return TAKE_FD(fd);
 }
 
-/* A descriptor of the input that can be read twice, 0 = it is a folder; what it is goes to *st. */
+/* A descriptor of the input that can be read twice, or of the folder; what it is goes to *st. */
 static int open_input(const char *path, struct diag *d, struct stat *st)
 {
 	SCOPED(scoped_close)
@@ -87,7 +87,7 @@ static int open_input(const char *path, struct diag *d, struct stat *st)
 	if (fstat(fd, st) < 0)
 		return diag_set(d, -errno, NULL, "cannot stat '%s'", name_of(path));
 	if (S_ISDIR(st->st_mode))
-		return 0; /* its files are opened each time */
+		return TAKE_FD(fd); /* its files are opened each time */
 	if (S_ISREG(st->st_mode) && st->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
 		return TAKE_FD(fd);
 	return copy_input(fd, path, d);
@@ -289,7 +289,7 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 	SCOPED(scoped_info) struct trace_info *info = NULL;
 	SCOPED(scoped_frame_names) struct frame_names *names = NULL;
 	SCOPED(scoped_free) struct trace_frame *frames = NULL;
-	SCOPED(scoped_close) int owned = -1;
+	SCOPED(scoped_close) int fd = -1;
 	struct convert c = { .cfg = cfg, .last = calloc(CPUS_MAX, sizeof(*c.last)) };
 	const struct ev_sink order = { .push = see_order, .ctx = &c };
 	SCOPED(scoped_free) void *last = c.last;
@@ -298,10 +298,10 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 
 	if (!last)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	c.fd = open_input(cfg->from, d, &st);
-	if (c.fd < 0)
-		return c.fd;
-	owned = c.fd ? c.fd : -1;
+	fd = open_input(cfg->from, d, &st);
+	if (fd < 0)
+		return fd;
+	c.fd = S_ISDIR(st.st_mode) ? 0 : fd;
 	err = check_output(cfg->to, &st, d);
 	if (!err)
 		err = read_input(&c, &order, d, &info);
