@@ -149,7 +149,7 @@ def quota(end):
 def convoy(end):
     """Threads queue for a lock that one of them holds for long."""
     ms = int(1000 * (end - time.monotonic()))
-    return [subprocess.Popen([WORKLOAD, "convoy", f"rounds={max(1, ms // 40)}"], stdout=subprocess.DEVNULL).pid]
+    return [subprocess.Popen([WORKLOAD, "convoy", f"rounds={max(1, ms // 5)}"], stdout=subprocess.DEVNULL).pid]
 
 
 # What an answer that names the cause says; names of tasks are those above.
