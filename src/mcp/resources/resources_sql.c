@@ -41,7 +41,8 @@ const struct resource resource_tables = {
 	.uri = "schema://tables",
 	.name = "tables",
 	.title = "Tables of SQL",
-	.description = "tables and columns for the tool query, and its functions; ?table: what its columns mean",
+	.description =
+		"tables and columns for the tool query, and its functions; ?table: what its columns mean",
 	.set = TOOLSET_CORE | TOOLSET_TRACE,
 	.read = read_tables,
 	.revision = never_changes,
