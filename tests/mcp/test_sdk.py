@@ -57,9 +57,9 @@ def install():
     return None
 
 
-def node(script, *words, token=None):
+def node(script, *words, token=None, trace=None):
     """Runs a script of the client; what it printed."""
-    env = {**os.environ, "SCHEDSCOPE_TOKEN": token or ""}
+    env = {**os.environ, "SCHEDSCOPE_TOKEN": token or "", "SCHEDSCOPE_TRACE": str(trace or "")}
     done = subprocess.run([NODE, FOLDER / script, *words], cwd=FOLDER, env=env, capture_output=True, text=True, timeout=170)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -117,22 +117,22 @@ def progress_cancellation_and_updates_over_http():
         node("long.mjs", "http", f"http://127.0.0.1:{server.port}/mcp")
 
 
-def modern(*words, token=None):
+def modern(*words, token=None, trace=None):
     """The client of 2.x, in all modes at once: each has a connection of its own."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        for line in pool.map(lambda mode: node("modern.mjs", mode, *words, token=token), MODES):
+        for line in pool.map(lambda mode: node("modern.mjs", mode, *words, token=token, trace=trace), MODES):
             print(f"# {line.strip()}")
 
 
 @case
 def the_newer_client_over_stdio():
-    modern("stdio", SCHEDSCOPE, "mcp")
+    modern("stdio", SCHEDSCOPE, "mcp", "--allow-path", str(TRACE.parent), trace=TRACE)
 
 
 @case
 def the_newer_client_over_http():
-    with http_server() as server:
-        modern("http", f"http://127.0.0.1:{server.port}/mcp", token=server.token)
+    with http_server("--allow-path", str(TRACE.parent)) as server:
+        modern("http", f"http://127.0.0.1:{server.port}/mcp", token=server.token, trace=TRACE)
 
 
 @case

@@ -1,6 +1,6 @@
 // modern.mjs auto|pin|legacy stdio|http ...: the official client of 2.x with a server, whatever that offers, at the era that it
-// negotiates, pins, or knew before. Lists everything, calls every tool that only reads with {}, reads every resource; with the server of the fixture
-// also progress, cancellation, updates and a question. Prints one line of JSON; any failure is an exception.
+// negotiates, pins, or knew before. Lists everything, calls every tool that only reads, about the trace SCHEDSCOPE_TRACE if there is
+// one, reads every resource; with the server of the fixture also progress, cancellation, updates and a question. Prints one line of JSON; any failure is an exception.
 import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -34,10 +34,13 @@ const { resources } = await client.listResources();
 const { prompts } = await client.listPrompts();
 await client.listResourceTemplates();
 let errors = 0;
+const trace = process.env.SCHEDSCOPE_TRACE;
+if (trace) assert.ok(!(await client.callTool({ name: 'load_perfetto_trace', arguments: { file_path: trace, trace_id: how } })).isError);
+const hasTrace = new Set(trace ? tools.filter((t) => t.inputSchema.properties?.trace_id).map((t) => t.name) : []);
 // Those that change nothing: a recording takes seconds.
 const names = [...new Set(tools.filter((t) => t.annotations?.readOnlyHint).map((t) => t.name))];
-for (const name of names.filter((n) => n !== 'choose')) {
-  const result = await client.callTool({ name, arguments: {} });
+for (const name of names.filter((n) => !['choose', 'unload_trace'].includes(n))) {
+  const result = await client.callTool({ name, arguments: hasTrace.has(name) ? { trace_id: how } : {} });
   assert.equal(result.content[0].type, 'text');
   if (result.isError) errors += 1;
   else assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent, name);
