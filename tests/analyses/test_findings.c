@@ -289,6 +289,39 @@ static void stolen_time_counts_where_nobody_waits(void **state)
 	expect_cause(root, "steal", "proved");
 }
 
+/* Of 1100 ms: 60 from "a", 10 of them by a timer; 40 from "b", too little to count; 90 from a thread of the kernel. */
+static void softirqs_take_time_from_tasks_that_run(void **state)
+{
+	static const struct {
+		uint32_t from_ms, ms, cpu, tid, vector;
+	} all[] = { { 1100, 50, 0, 20, 3 },
+		    { 1200, 10, 0, 20, 1 },
+		    { 1300, 40, 1, 21, 3 },
+		    { 1400, 90, 2, 30, 3 } };
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * MS, 2, 30, "kw");
+	three(p);
+	sw(&p->f, 1010 * MS, 2, 22, 30, EV_STATE_S);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		softirq_in(&p->f, all[i].from_ms * MS, all[i].cpu, all[i].tid, all[i].vector,
+		           false);
+		softirq_in(&p->f, (all[i].from_ms + all[i].ms) * MS, all[i].cpu, all[i].tid,
+		           all[i].vector, true);
+	}
+	finish(p, 2000 * MS);
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	expect_eq(num_at(root, "total_bottlenecks"), 1);
+	assert_string_equal(text_at(root, "bottlenecks.0.kind"), "softirqs");
+	expect_eq(num_at(root, "bottlenecks.0.lost_ns"), 60 * MS);
+	expect_eq(num_at(root, "bottlenecks.0.affected_pids.0"), 20);
+	assert_string_equal(text_at(root, "bottlenecks.0.description"),
+	                    "softirqs took 60.0ms from a (20) while it was on a CPU (5 % of the "
+	                    "recording), 50.0ms of it net-rx");
+	expect_cause(root, "softirqs", "likely");
+}
+
 /* 21 is starved for longer than anything; what happened to the scheduler comes first all the same. */
 static void a_scheduler_that_was_thrown_out_comes_first(void **state)
 {
@@ -360,6 +393,7 @@ int main(void)
 		CASE(a_few_in_a_short_time_are_none_either),
 		CASE(tasks_that_hardly_run_are_no_storm),
 		CASE(tasks_that_live_long_are_no_storm),
+		CASE(softirqs_take_time_from_tasks_that_run),
 		CASE(stolen_time_counts_where_nobody_waits),
 		CASE(a_scheduler_that_was_thrown_out_comes_first),
 		CASE(a_scheduler_that_was_thrown_out_before_or_after_a_wait_is_not_named),

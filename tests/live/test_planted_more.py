@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """More planted problems (plant_more.py): the kernel's counters prove their cause, and the MCP server names it.
 
-It gets the calls of an assistant who knows the name of the task that is slow, and no more: at most three, and what they answer
-has to be short. Of each problem is written which words a right answer has, and which only a wrong one has. What a right answer
+It gets the calls of an assistant who knows the name of the task that is slow, and no more: the recording, the task, and the call to
+which that answer leads; and what they answer has to be short. Of each problem is written which words a right answer has, and which only a wrong one has. What a right answer
 should have besides, but has not yet, is printed.
 """
 import dataclasses
@@ -31,7 +31,6 @@ class Problem:
     right: tuple  # patterns, each of which one of the sentences has
     wrong: tuple  # patterns that no sentence has
     unsaid: tuple = ()  # patterns that belong to right, or with ! in front to wrong, once answers are so
-    ask: typing.Optional[tuple] = None  # the third call, where summary does not name the right one
 
 
 def total(account, comm, key):
@@ -74,7 +73,6 @@ def packets_take_the_cpu(account):
     expect(took_ns > 0.2 * SPAN_NS and meter["mean_ns"] > 2.5 * MS, f"softirqs had CPU 0 for {took_ns} ns: {meter}")
 
 
-TASK = ("explain", {"what": "task"})
 WEIGHT = Problem("weight", "invoices|encoder", "invoices", weights_decide,
                  (r"invoices \(\d+\) waited .*behind encoder", r"cpu\.weight", r"another cgroup, .*/gold-\d+"),
                  (r"throttled", r"invoices.* slept"),
@@ -83,17 +81,17 @@ INVERSION = Problem("inversion", "request|janitor|cruncher|workload", "request",
                     (r"sleeps of request, .* in futex.* ended .* by janitor", r"request \(\d+\) slept .*for a lock",
                      r"janitor \(\d+\) had it", r"janitor \(\d+\) waited .*behind cruncher"),
                     (r"request \(\d+\) waited [\d.]+s for a CPU", r"throttled"),
-                    ("!no task lost",), TASK)
+                    ("!no task lost",))
 PIPE = Problem("pipe", "report|feeder", "report", the_feeder_computes,
                (r"report \(\d+\) slept .*in read\(\d+\), for data", r"feeder \(\d+\).* ran \d", r"in read; ended .*by feeder"),
                (r"report.* for a lock", r"report \(\d+\) waited [\d.]+s for a CPU", r"throttled"),
-               ("!no task lost",), TASK)
+               ("!no task lost",))
 HERD = Problem("herd", "clerk|expiry", "clerk", all_come_at_once,
                (r"clerk \(32 tasks\) waited .*behind each other",), (r"affinity", r"throttled"),
                (r"woken .*by expiry", r"at once|at the same time|together by"))
 FLOOD = Problem("flood", r"meter|flooder|ksoftirqd/\d+", "meter", packets_take_the_cpu,
-                (r"net-rx", r"interrupted process"), (r"meter \(\d+\) waited [\d.]+s for a CPU", r"throttled"),
-                (r"meter .*softirq", "!no task lost", "!affinity forbids"), ("analyze", {"type": "softirq_analysis"}))
+                (r"softirqs took .* from meter \(\d+\) .* net-rx|meter \(\d+\) waited .*behind ksoftirqd/0",),
+                (r"throttled", r"no task lost", r"ksoftirqd.*affinity forbids"))
 
 
 def sentences(value):
@@ -116,10 +114,8 @@ def walk(path, problem):
     with Client("--allow-path", os.path.dirname(path)) as mcp:
         call("load", file_path=path)
         found = call("summary", comm=problem.victim)
-        if problem.ask:
-            call(problem.ask[0], comm=problem.victim, **problem.ask[1])
-        else:
-            call(found["findings"][0]["next"]["tool"], **found["findings"][0]["next"]["arguments"])
+        hint = found["findings"][0]["next"] if found["findings"] else found["next"]
+        call(hint["tool"], **hint["arguments"])
     print(f"# {length} bytes")
     expect(length <= MAX_BYTES, f"{length} bytes: {said}")
     return said

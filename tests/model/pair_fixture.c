@@ -166,11 +166,17 @@ void lost(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t kind, uint64_t 
 	push(f, &(struct ev_lost){ HDR(EV_LOST, ev_lost, cpu, ts), .kind = kind, .count = count });
 }
 
-void softirq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t vector, bool is_exit)
+void softirq_in(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t vector,
+                bool is_exit)
 {
 	push(f, &(struct ev_softirq){
 			HDR(is_exit ? EV_SOFTIRQ_EXIT : EV_SOFTIRQ_ENTRY, ev_softirq, cpu, ts),
-			.vector = vector });
+			.vector = vector, .tid = tid });
+}
+
+void softirq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t vector, bool is_exit)
+{
+	softirq_in(f, ts, cpu, 0, vector, is_exit);
 }
 
 void irq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t nr, bool is_exit)

@@ -53,6 +53,9 @@ void exiting(struct fixture *f, uint64_t ts, uint32_t tid);
 void freed(struct fixture *f, uint64_t ts, uint32_t tid);
 void lost(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t kind, uint64_t count);
 void softirq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t vector, bool is_exit);
+/* The same in the time of a task. */
+void softirq_in(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t vector,
+                bool is_exit);
 void irq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t nr, bool is_exit);
 /* The quota of that cgroup, 20 ms in 100, takes a task off its CPU, just after its switch. */
 void throttle(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint64_t cgroup);

@@ -1,7 +1,7 @@
 /*
  * analyses/bottlenecks/findings — losses of time that are no wait for a CPU, each with its sentence and a remedy:
- * locks behind which tasks sleep, uninterruptible sleeps, short-lived tasks, stolen time, a sched_ext scheduler that was thrown
- * out.
+ * locks behind which tasks sleep, uninterruptible sleeps, short-lived tasks, softirqs, stolen time, a sched_ext scheduler that was
+ * thrown out.
  *
  * Each finder adds what counts: at least 1 % of the time asked for, as waits do (lost_waits). Texts are those of the report.
  */
@@ -22,7 +22,7 @@ enum confidence {
 };
 
 struct finding {
-	const char *kind;  /* "lock", "blocked", "short_lived_tasks", "stolen", "ejected" */
+	const char *kind;  /* "lock", "blocked", "short_lived_tasks", "softirqs", "stolen", "ejected" */
 	const char *cause; /* in a word */
 	const char *description, *remedy;
 	const char *
@@ -51,5 +51,6 @@ bool findings_count(const struct findings *f, uint64_t ns);
 MUST_USE int find_locks(struct findings *f);
 MUST_USE int find_blocked(struct findings *f);
 MUST_USE int find_short_lived(struct findings *f);
+MUST_USE int find_softirqs(struct findings *f);
 MUST_USE int find_stolen(struct findings *f);
 MUST_USE int find_ejected(struct findings *f);

@@ -211,6 +211,13 @@ const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck 
 	return text;
 }
 
+static bool is_kthread(const struct blame_sums *b, uint32_t task)
+{
+	const struct task *t = tasks_at(b->sc->s->tasks, task);
+
+	return t && t->is_kthread;
+}
+
 /* Of a victim that waits behind tasks. */
 static enum bottleneck_why why_behind_tasks(const struct blame_sums *b, const struct bottleneck *x)
 {
@@ -218,7 +225,9 @@ static enum bottleneck_why why_behind_tasks(const struct blame_sums *b, const st
 	uint32_t culprit = x->causes[0].culprit;
 	bool is_urgent = b->urgent_ns[culprit] * 2 > b->caused_ns[culprit];
 
-	if (x->idle_forbidden_ns > x->judged_ns / 2 && x->idle_ns <= x->judged_ns / 2)
+	/* Threads of the kernel that have one CPU are its own. */
+	if (!is_kthread(b, v->longest.task) && x->idle_forbidden_ns > x->judged_ns / 2 &&
+	    x->idle_ns <= x->judged_ns / 2)
 		return BOTTLENECK_AFFINITY;
 	if (x->idle_ns > x->judged_ns / 2)
 		return BOTTLENECK_WASTED_CORES;

@@ -257,6 +257,8 @@ static int find_all(struct findings *f)
 		err = find_blocked(f);
 	if (!err)
 		err = find_short_lived(f);
+	if (!err)
+		err = find_softirqs(f);
 	return err ? err : find_stolen(f);
 }
 
@@ -331,7 +333,8 @@ const struct pass pass_scheduling_bottlenecks = {
 	.what = "who lost most time waiting for a CPU, a lock or a disk, to whom or what, and what helps",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE) | EV_BIT(EV_SLEEP) |
-	        EV_BIT(EV_FORK) | EV_BIT(EV_EXIT) | EV_BIT(EV_STEAL) | EV_BIT(EV_SCX_STATE),
+	        EV_BIT(EV_FORK) | EV_BIT(EV_EXIT) | EV_BIT(EV_STEAL) | EV_BIT(EV_SCX_STATE) |
+	        EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT),
 	.cost = 5,
 	.uses_ledger = true,
 	.uses_sums = true,

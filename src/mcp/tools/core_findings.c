@@ -12,6 +12,7 @@
 
 #include "analyses/passes.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "mcp/outgoing.h"
 #include "mcp/tools/trace_call.h"
 #include "render/report_json.h"
@@ -26,6 +27,7 @@
 #define MANY_SLEEPS      5U
 #define MOSTLY_PERCENT   50
 #define LONG_SLEEP_SHARE 10 /* of the time */
+#define TIME_BYTES       24
 
 static const char *text_at(const struct report_node *n, const char *path)
 {
@@ -97,15 +99,17 @@ static void add_live_next(struct report *r, const struct report_node *n)
 static void add_next(struct report *r, const struct report_node *n, const char *trace_id)
 {
 	const char *kind = text_at(n, "kind");
-	bool is_storm = strcmp(kind, "short_lived_tasks") == 0;
+	const char *type = strcmp(kind, "short_lived_tasks") == 0 ? "lifecycle"
+	                   : strcmp(kind, "softirqs") == 0        ? "softirq_analysis"
+	                                                          : NULL;
 	bool is_stolen = strcmp(kind, "stolen") == 0;
 
 	report_begin_object(r, "next");
-	report_string(r, "tool", is_storm ? "analyze" : is_stolen ? "blame" : "explain");
+	report_string(r, "tool", type ? "analyze" : is_stolen ? "blame" : "explain");
 	report_begin_object(r, "arguments");
 	report_string(r, "trace_id", trace_id);
-	if (is_storm)
-		report_string(r, "type", "lifecycle");
+	if (type)
+		report_string(r, "type", type);
 	else if (!is_stolen)
 		add_explain(r, n);
 	report_end_object(r);
@@ -144,13 +148,16 @@ static void add_notes(struct report *r, const struct report_node *all)
 /* Tasks ended most of such sleeps, not timers: they had what the sleeper wanted, or had no work for it. */
 static bool is_for_others(const struct report_node *n, uint64_t span_ns)
 {
+	static const char *const calls[] = { "futex", "flock",    "fcntl",
+		                             "read",  "recvfrom", "recvmsg" };
 	const char *call = text_at(n, "reasons.0.syscall");
 	const struct report_node *ends = report_at(n, "ended_by");
 	double by_tasks = 0, percent;
+	bool is_one = false;
 
-	if (!call || !text_at(n, "comm") ||
-	    (strcmp(call, "futex") != 0 && strcmp(call, "flock") != 0 &&
-	     strcmp(call, "fcntl") != 0))
+	for (size_t i = 0; call && i < sizeof(calls) / sizeof(calls[0]); i++)
+		is_one = is_one || strcmp(call, calls[i]) == 0;
+	if (!is_one || !text_at(n, "comm"))
 		return false;
 	for (const struct report_node *e = ends ? ends->first : NULL; e; e = e->next)
 		if (text_at(e, "waker_comm") && report_number(report_at(e, "percent"), &percent))
@@ -176,12 +183,12 @@ static const char *main_waker(const struct report_node *n, const char *comm)
 static void add_sleeper(struct report *r, const struct report_node *n, const char *trace_id)
 {
 	const char *comm = text_at(n, "comm");
+	char t[TIME_BYTES];
 
 	report_begin_object(r, NULL);
 	report_string(r, "what",
-	              report_printf(r,
-	                            "%s slept %.1f ms in %s (%s) until tasks woke it, such as %s",
-	                            comm, (double)number_at(n, "reasons.0.sleep_ns") / 1e6,
+	              report_printf(r, "%s slept %s in %s (%s), most often until %s woke it", comm,
+	                            text_duration(t, sizeof(t), number_at(n, "reasons.0.sleep_ns")),
 	                            text_at(n, "reasons.0.syscall"), text_at(n, "reasons.0.for"),
 	                            main_waker(n, comm)));
 	report_begin_object(r, "next");
@@ -335,6 +342,29 @@ struct parts {
 	const struct report_node *sleeps; /* NULL = they were not recorded */
 };
 
+/* What tasks wanted to do is not known: whoever was asked about may still have slept for what others should have done. */
+static void add_nothing(struct report *r, const struct tool_call *c)
+{
+	const char *comm = call_string(c, "comm");
+
+	report_string(
+		r, "verdict",
+		"no task lost 1 % of the time waiting for a CPU, a disk or a lock that several want, or waited 10 ms at once");
+	if (!comm && !call_has(c, "tid"))
+		return;
+	report_begin_object(r, "next");
+	report_string(r, "tool", "explain");
+	report_begin_object(r, "arguments");
+	report_string(r, "trace_id", c->trace_id);
+	report_string(r, "what", "task");
+	if (comm)
+		report_string(r, "comm", comm);
+	else
+		report_u64(r, "tid", call_u64(c, "tid"));
+	report_end_object(r);
+	report_end_object(r);
+}
+
 /* All of it with so many findings; false without memory. */
 static bool build(const struct tool_call *c, const struct parts *p, uint64_t most, struct report *r)
 {
@@ -343,9 +373,7 @@ static bool build(const struct tool_call *c, const struct parts *p, uint64_t mos
 
 	report_begin_object(r, NULL);
 	if (!total)
-		report_string(
-			r, "verdict",
-			"no task lost 1 % of the time waiting for a CPU, a lock or a disk, or waited 10 ms at once");
+		add_nothing(r, c);
 	report_begin_array(r, "findings");
 	if (list && list->type == REPORT_ARRAY)
 		nr = add_findings(c, list, most, r);

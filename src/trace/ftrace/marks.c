@@ -13,7 +13,10 @@ struct text {
 
 static bool is_mark(struct text t)
 {
-	return t.at < t.end && memchr("BESFI", *t.at, 5) && (t.end - t.at == 1 || t.at[1] == '|');
+	static const char letters[] = { 'B', 'E', 'S', 'F', 'I' };
+
+	return t.at < t.end && memchr(letters, *t.at, sizeof(letters)) &&
+	       (t.end - t.at == 1 || t.at[1] == '|');
 }
 
 /* Where it is printed, the function that wrote it may stand before it. */
