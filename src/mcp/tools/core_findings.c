@@ -342,7 +342,7 @@ struct parts {
 	const struct report_node *sleeps; /* NULL = they were not recorded */
 };
 
-/* What tasks wanted to do is not known: whoever was asked about may still have slept for what others should have done. */
+/* What tasks wanted to do is not known: the one asked about may still have slept for what others should have done. */
 static void add_nothing(struct report *r, const struct tool_call *c)
 {
 	const char *comm = call_string(c, "comm");
