@@ -22,7 +22,8 @@ enum confidence {
 };
 
 struct finding {
-	const char *kind;  /* "lock", "blocked", "short_lived_tasks", "softirqs", "stolen", "ejected" */
+	const char
+		*kind; /* "lock", "blocked", "short_lived_tasks", "softirqs", "stolen", "ejected" */
 	const char *cause; /* in a word */
 	const char *description, *remedy;
 	const char *
