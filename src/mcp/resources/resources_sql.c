@@ -42,7 +42,7 @@ const struct resource resource_tables = {
 	.name = "tables",
 	.title = "Tables of SQL",
 	.description =
-		"tables and columns for the tool query, and its functions; ?table: what its columns mean",
+		"tables and columns for the tool query, and its functions; ?table: what its columns mean; changes only with the program",
 	.set = TOOLSET_CORE | TOOLSET_TRACE,
 	.read = read_tables,
 	.revision = never_changes,
