@@ -20,6 +20,7 @@
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"
 #include "bpf/events_interrupt.bpf.h"
+#include "bpf/events_io.bpf.h"
 #include "bpf/events_limits.bpf.h"
 #include "bpf/events_lock.bpf.h"
 #include "bpf/events_pmu.bpf.h"

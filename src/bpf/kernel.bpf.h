@@ -247,6 +247,28 @@ struct request {
 	__u64 __sector; /* ~0 = none */
 };
 
+struct net_device {
+	char name[16];
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	unsigned int len;
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
 struct irqaction {
 	const char *name;
 };

@@ -71,15 +71,16 @@ static const struct opt options[] = {
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
-		"what to record: default, sched, wakeup, sleep, block, lock, task, irq, power, ipi, workqueue, other, scx, all",
+		"what to record: default, sched, wakeup, sleep, block, net, mm, fs, lock, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task is fork, exec, rename, exit, cgroups, "
 			   "policies and CPUs of tasks; irq is hard and soft interrupts; "
 			   "power is idle states, frequencies and hotplug; wakeup is sched_wakeup; "
-			   "sleep is the system calls in which tasks sleep; block is requests to disks; lock is waits for locks of the kernel; other is "
+			   "sleep is the system calls in which tasks sleep; block is requests to disks; net is packets; mm is pages allocated, freed and "
+			   "reclaimed; fs is fsync on ext4; lock is waits for locks of the kernel; other is "
 			   "hang, wait, hw_pressure and gpu_mem; scx is dispatch queues, schedulers and counters "
-			   "of sched_ext; all is everything that this kernel has. Names of single kinds, such as "
+			   "of sched_ext; all is everything that this kernel has, but net, mm and fs. Names of single kinds, such as "
 			   "softirq_entry, work too. Switches, wakings and task are always recorded."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Fork, exec, exit, interrupts and idle states are "

@@ -33,6 +33,9 @@ static const struct event_set event_sets[] = {
 	{ "wakeup", EV_BIT(EV_WAKEUP) },
 	{ "sleep", EV_BIT(EV_SLEEP) },
 	{ "block", EV_BIT(EV_BLOCK) },
+	{ "net", EV_BIT(EV_NET) },
+	{ "mm", EV_BIT(EV_MEMORY) },
+	{ "fs", EV_BIT(EV_FSYNC) },
 	{ "lock", EV_BIT(EV_LOCK) },
 	{ "task", TASK_KINDS },
 	{ "irq", IRQ_KINDS },
@@ -45,9 +48,9 @@ static const struct event_set event_sets[] = {
 	                 EV_BIT(EV_LOCK) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
 };
 
-const char *const event_set_names[] = { "default",   "sched", "wakeup", "sleep", "block",
-	                                "lock",      "task",  "irq",    "power", "ipi",
-	                                "workqueue", "other", "scx",    "all",   NULL };
+const char *const event_set_names[] = { "default", "sched",     "wakeup", "sleep", "block", "net",
+	                                "mm",      "fs",        "lock",   "task",  "irq",   "power",
+	                                "ipi",     "workqueue", "other",  "scx",   "all",   NULL };
 
 bool event_set_kinds(const char *word, uint64_t *kinds)
 {

@@ -18,6 +18,7 @@
 #include "collect/call_numbers.h"
 #include "collect/cgroup_part.h"
 #include "collect/context.h"
+#include "collect/event_sources.h"
 #include "collect/events_part.h"
 #include "collect/loaded.h"
 #include "collect/percpu.h"
@@ -61,63 +62,12 @@ struct events {
 	uint64_t until_ns;
 };
 
-/* Which programs serve a kind. A kind is there if one of its programs can be loaded. */
-struct kind_source {
-	unsigned int kind;
-	const char *program;
-	const char *tracepoint;
-};
-
-static const struct kind_source sources[] = {
-	{ EV_SWITCH, "on_switch", "sched_switch" },
-	{ EV_SLEEP, "on_switch", "sched_switch" },
-	{ EV_POLICY, "on_switch", "sched_switch" },
-	{ EV_WAKING, "on_waking", "sched_waking" },
-	{ EV_WAKEUP, "on_wakeup", "sched_wakeup" },
-	{ EV_WAKEUP_NEW, "on_wakeup_new", "sched_wakeup_new" },
-	{ EV_MIGRATE, "on_migrate", "sched_migrate_task" },
-	{ EV_FORK, "on_fork", "sched_process_fork" },
-	{ EV_EXEC, "on_exec", "sched_process_exec" },
-	{ EV_EXIT, "on_exit", "sched_process_exit" },
-	{ EV_RENAME, "on_rename", "task_rename" },
-	{ EV_FREE, "on_free", "sched_process_free" },
-	{ EV_HANG, "on_hang", "sched_process_hang" },
-	{ EV_WAIT, "on_wait", "sched_process_wait" },
-	{ EV_SOFTIRQ_ENTRY, "on_softirq_entry", "softirq_entry" },
-	{ EV_SOFTIRQ_EXIT, "on_softirq_exit", "softirq_exit" },
-	{ EV_IRQ_ENTRY, "on_irq_entry", "irq_handler_entry" },
-	{ EV_IRQ_EXIT, "on_irq_exit", "irq_handler_exit" },
-	{ EV_IPI_SEND, "on_ipi_send_cpu", "ipi_send_cpu" },
-	{ EV_IPI_SEND, "on_ipi_send_cpumask", "ipi_send_cpumask" },
-	{ EV_IPI_ENTRY, "on_ipi_entry", "ipi_entry" },
-	{ EV_IPI_EXIT, "on_ipi_exit", "ipi_exit" },
-	{ EV_WORK_START, "on_work_start", "workqueue_execute_start" },
-	{ EV_WORK_END, "on_work_end", "workqueue_execute_end" },
-	{ EV_CPU_IDLE, "on_cpu_idle", "cpu_idle" },
-	{ EV_CPU_FREQ, "on_cpu_freq", "cpu_frequency" },
-	{ EV_CPU_HOTPLUG, "on_hotplug_enter", "cpuhp_enter" },
-	{ EV_CPU_HOTPLUG, "on_hotplug_exit", "cpuhp_exit" },
-	{ EV_HW_PRESSURE, "on_hw_pressure", "hw_pressure_update" },
-	{ EV_HW_PRESSURE, "on_thermal_pressure", "thermal_pressure_update" },
-	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
-	{ EV_BLOCK, "on_block_insert", "block_rq_insert" },
-	{ EV_BLOCK, "on_block_issue", "block_rq_issue" },
-	{ EV_BLOCK, "on_block_complete", "block_rq_complete" },
-	{ EV_LOCK, "on_lock_begin", "contention_begin" },
-	{ EV_LOCK, "on_lock_end", "contention_end" },
-	{ EV_CGROUP, "on_cgroup_attach", "cgroup_attach_task" },
-	{ EV_CGROUP, "on_cgroup_transfer", "cgroup_transfer_tasks" },
-	{ EV_CGROUP_INFO, "on_cgroup_mkdir", "cgroup_mkdir" },
-	{ EV_CGROUP_INFO, "on_cgroup_rename", "cgroup_rename" },
-};
-
 #define FOLLOWED_KINDS                                                                       \
 	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW) | \
 	 EV_BIT(EV_EXEC))
 /* Written again at the next switch if there was no room: nothing is lost, and what is written is no event. */
 #define RETRIED_KINDS EV_BIT(EV_AFFINITY)
 #define FOLLOWED_MAX  16384 /* tasks that are followed at a time */
-#define NR_SOURCES    (sizeof(sources) / sizeof(sources[0]))
 
 DEFINE_SCOPED(events, events_close)
 
@@ -139,13 +89,13 @@ static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
 		return diag_set(d, -errno, "see 'schedscope doctor'",
 		                "this kernel has no type information (BTF)");
 	bpf_object__for_each_program(prog, e->skel->obj) bpf_program__set_autoload(prog, false);
-	for (size_t i = 0; i < NR_SOURCES; i++) {
-		if (!(kinds & EV_BIT(sources[i].kind)) ||
-		    !bpf_has_tracepoint(e->vmlinux, sources[i].tracepoint))
+	for (size_t i = 0; i < nr_event_sources; i++) {
+		if (!(kinds & EV_BIT(event_sources[i].kind)) ||
+		    !bpf_has_tracepoint(e->vmlinux, event_sources[i].tracepoint))
 			continue;
-		prog = bpf_object__find_program_by_name(e->skel->obj, sources[i].program);
+		prog = bpf_object__find_program_by_name(e->skel->obj, event_sources[i].program);
 		bpf_program__set_autoload(prog, true);
-		e->kinds |= EV_BIT(sources[i].kind);
+		e->kinds |= EV_BIT(event_sources[i].kind);
 	}
 	e->missing = kinds & ~e->kinds;
 	return 0;

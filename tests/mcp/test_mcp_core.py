@@ -182,7 +182,7 @@ def wrong_arguments_are_refused_in_one_sentence():
         wrong = [("summary", {"pidd": 1}), ("summary", {"limit": 0}), ("summary", {"limit": 1.5}), ("explain", {"what": "nap"}),
                  ("explain", {"what": "task"}), ("explain", {"limit": 21}), ("timeline", {}), ("timeline", {"pid": 100, "cpu": 0}),
                  ("analyze", {"type": "irq_analysis", "comm": "x"}), ("analyze", {"type": "outliers", "category": "nonsense"}),
-                 ("record", {"duration_secs": -1}), ("record", {"duration_secs": 1e9}), ("record", {"events": ["net"]}),
+                 ("record", {"duration_secs": -1}), ("record", {"duration_secs": 1e9}), ("record", {"events": ["disk"]}),
                  ("profile", {"duration_secs": -1}), ("profile", {"duration_secs": 0}), ("diff", {"trace_id_a": "late", "trace_id_b": "late"}),
                  ("report", {"output_path": "x", "format": "html"}), ("list", {"unload": "nope"}), ("load", {"file_path": "nope.pftrace"})]
         for tool, args in wrong:

@@ -165,7 +165,7 @@ def wrong_arguments_bring_no_words_of_the_system():
                  ("load_perfetto_trace", {"file_path": "/etc/passwd"}), ("record_and_analyze", {"pid": 4194304}),
                  ("record_and_analyze", {"events": ["nonsense"]}), ("record_and_analyze", {"duration_secs": 0.01}),
                  ("analyze_irq", {"trace_id": "nope"}), ("diff_traces", {"trace_id_a": "a", "trace_id_b": "a"}),
-                 ("diff_traces", {"trace_id_a": "a", "trace_id_b": "b"}), ("get_events", {}), ("control_analyzers", {"action": "start"}), ("record", {"events": ["net"]}), ("record", {"duration_secs": -1}),
+                 ("diff_traces", {"trace_id_a": "a", "trace_id_b": "b"}), ("get_events", {}), ("control_analyzers", {"action": "start"}), ("record", {"events": ["disk"]}), ("record", {"duration_secs": -1}),
                  ("explain", {"what": "task"}), ("timeline", {}), ("timeline", {"pid": 1, "cpu": 0}), ("analyze", {}),
                  ("analyze", {"type": "irq_analysis", "comm": "x"}), ("analyze", {"type": "nonsense"}), ("profile", {"duration_secs": 0}),
                  ("report", {}), ("report", {"output_path": "/etc/report.md"}), ("list", {"unload": "nope"})]

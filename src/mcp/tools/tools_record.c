@@ -23,7 +23,7 @@ static const struct arg record_args[] = {
 	  .fallback = "5" },
 	{ .name = "pid", .type = ARG_INTEGER, .description = "only this process, all threads", .min = 1, .max = 4194304 },
 	{ .name = "events", .type = ARG_STRINGS,
-	  .description = "what to record: default, sched, wakeup, sleep, block, lock, task, irq, power, ipi, workqueue, other, scx, all, or single "
+	  .description = "what to record: default, sched, wakeup, sleep, block, net, mm, fs, lock, task, irq, power, ipi, workqueue, other, scx, all, or single "
 			 "kinds; switches and wakings always" },
 	{ .name = "trace_id", .type = ARG_STRING, .description = "its name; chosen if not given" },
 	{ .name = "output_path", .type = ARG_STRING,
@@ -102,12 +102,6 @@ static int run_job(struct record_job *job)
 	return job->err;
 }
 
-/* Kinds of events that other recorders have, and this one does not. */
-static bool is_foreign(const char *word)
-{
-	return strcmp(word, "net") == 0 || strcmp(word, "mm") == 0 || strcmp(word, "fs") == 0;
-}
-
 static int choose_events(struct tool_call *call, uint64_t *kinds)
 {
 	const json_t *words = json_object_get(call->args, "events");
@@ -116,14 +110,10 @@ static int choose_events(struct tool_call *call, uint64_t *kinds)
 	for (size_t i = 0; i < json_array_size(words); i++) {
 		const char *word = json_string_value(json_array_get(words, i));
 
-		if (is_foreign(word))
-			return diag_set(call->d, -EINVAL,
-			                "load a file of perf or trace-cmd that has them",
-			                "events of %s are not recorded here", word);
 		if (!event_set_kinds(word, kinds))
 			return diag_set(
 				call->d, -EINVAL,
-				"use default, sched, wakeup, sleep, block, lock, task, irq, power, ipi, workqueue, other, scx or all",
+				"use default, sched, wakeup, sleep, block, net, mm, fs, lock, task, irq, power, ipi, workqueue, other, scx or all",
 				"'%.60s' is not an event that can be recorded", word);
 	}
 	return 0;

@@ -301,6 +301,9 @@ static void put_config(struct trace_writer *w, const struct trace_writer_cfg *cf
 		[EV_CPU_HOTPLUG] = "cpuhp/cpuhp_enter",
 		[EV_GPU_MEM] = "gpu_mem/gpu_mem_total",
 		[EV_BLOCK] = "block/block_rq_issue",
+		[EV_NET] = "net/net_dev_xmit",
+		[EV_MEMORY] = "kmem/mm_page_alloc",
+		[EV_FSYNC] = "ext4/ext4_sync_file_enter",
 		[EV_CGROUP] = "cgroup/cgroup_attach_task",
 		[EV_CGROUP_INFO] = "cgroup/cgroup_mkdir",
 	};

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Packets, pages and files written out, `record --events net,mm,fs`: as many as the kernel itself counts, and as the work asked for."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parent.parent / "mcp")]
+
+from live import NotHere, ask, case, expect, expect_between, expect_near, main, need_live, scratch, unseen_switches  # noqa: E402  pylint: disable=wrong-import-position
+from test_record import Record  # noqa: E402  pylint: disable=wrong-import-position
+from trace_client import Client  # noqa: E402  pylint: disable=wrong-import-position
+
+PACKETS, SYNCS, PAGES = 400, 25, 8192
+PAGE = 4096
+# What the kernel counts of the loopback device is read around the packets alone.
+WORK = """import json, mmap, os, socket, sys
+packets, syncs, pages, page = map(int, sys.argv[2:])
+def received():
+    line, = [line for line in open("/proc/net/dev") if line.split()[0] == "lo:"]
+    return [int(word) for word in line.split()[1:3]]
+a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+b.bind(("127.0.0.1", 0))
+before = received()
+for _ in range(packets):
+    a.sendto(b"x" * 1000, b.getsockname())
+    b.recv(2000)
+bytes, nr = [y - x for x, y in zip(before, received())]
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+for _ in range(syncs):
+    os.write(fd, b"y" * page)
+    os.fsync(fd)
+memory = mmap.mmap(-1, pages * page)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, pages * page, page):
+    memory[at] = 1
+print(json.dumps({"pid": os.getpid(), "bytes": bytes, "packets": nr, "inode": os.fstat(fd).st_ino}))"""
+
+
+def file_system(path):
+    """What the file system of a path is called."""
+    return subprocess.run(["stat", "-f", "-c", "%T", path], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def recorded(events, *analyses):
+    """What was done, how many switches the machine hid meanwhile, and the answers."""
+    with scratch() as folder:
+        with Record(os.path.join(folder, "t"), "--events", events) as ours:
+            unseen = unseen_switches()
+            out = subprocess.run([sys.executable, "-c", WORK, os.path.join(folder, "file"), *map(str, (PACKETS, SYNCS, PAGES, PAGE))],
+                                 check=True, capture_output=True, text=True, timeout=60)
+            unseen = unseen_switches() - unseen
+            summary = ours.finish()
+        is_ext4 = file_system(folder) == "ext2/ext3"
+        answers = [ask("analyze", ours.path, *words) for words in analyses]
+    expect(summary["lost"] == 0, f"lost: {summary}")
+    return json.loads(out.stdout) | {"unseen": unseen, "is_ext4": is_ext4}, *answers
+
+
+@case
+def packets_are_those_of_the_kernel():
+    work, report = recorded("default,net", ["network_io"])
+    device, = [row for row in report["by_device"] if row["device"] == "lo"]
+    expect(work["packets"] >= PACKETS, f"{work}")
+    # Other programs may send before and after; an interrupt upon a thread of pid 1 may be hidden.
+    expect_between("received", device["rx_packets"], work["packets"], 1.5 * work["packets"], less=work["unseen"])
+    expect_between("sent", device["tx_packets"], work["packets"], 1.5 * work["packets"], less=work["unseen"])
+    expect_near("bytes of a packet", device["rx_bytes"] / device["rx_packets"], work["bytes"] / work["packets"], 0.1)
+
+
+@case
+def files_that_are_written_out():
+    work, report = recorded("default,fs", ["file_io"])
+    if not work["is_ext4"]:
+        raise NotHere("needs a temporary folder on ext4")
+    own, = [row for row in report["by_process"] if row["pid"] == work["pid"]]
+    expect(own["count"] == SYNCS, f"{SYNCS} times, reported: {own}")
+
+
+@case
+def pages_that_a_task_touches():
+    work, report = recorded("default,mm", ["memory_pressure"])
+    own, = [row for row in report["allocated_by_process"] if row["pid"] == work["pid"]]
+    # The start of Python, page tables and packets besides.
+    expect_between("pages of the task", own["pages"], PAGES, 2 * PAGES)
+
+
+@case
+def an_assistant_records_them():
+    need_live()
+    with scratch() as folder:
+        with Client("--allow-path", folder) as mcp:
+            mcp.call("record", duration_secs=1, events=["default", "net", "mm", "fs"])
+            expect(mcp.call("analyze", type="memory_pressure")["page_alloc_count"] > 0, "no page was allocated in a second")
+
+
+if __name__ == "__main__":
+    main()
