@@ -71,11 +71,12 @@ static bool make_room(struct functions *s)
 /* Without memory there are none. */
 static void make_ready(struct functions *s)
 {
-	const char *at = s->text, *end = s->text + s->len, *line;
+	const char *at = s->text, *end, *line;
 
 	s->is_ready = true;
-	if (s->len > UINT32_MAX)
+	if (!s->len || s->len > UINT32_MAX)
 		return;
+	end = at + s->len;
 	while (at < end) {
 		line = at;
 		at = memchr(line, '\n', (size_t)(end - line));
