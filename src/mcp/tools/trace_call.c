@@ -81,8 +81,11 @@ static void copy_members(struct report *r, const struct report_node *node)
 		report_copy(r, n->key, n);
 }
 
+/* The key as well: it may lie in the report that is copied from. */
 void report_copy(struct report *r, const char *key, const struct report_node *node)
 {
+	if (key)
+		key = report_printf(r, "%s", key);
 	switch (node->type) {
 	case REPORT_NULL:
 		report_null(r, key);

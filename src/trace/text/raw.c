@@ -53,6 +53,15 @@ static bool is_text(struct span name)
 	return false;
 }
 
+/* Decimal, or hexadecimal with or without 0x; each from the beginning. */
+static bool is_number(struct span value, uint64_t *number)
+{
+	struct span hex = value;
+
+	return (span_value(&value, number) && value.at == value.end) ||
+	       (span_hex(&hex, number) && hex.at == hex.end);
+}
+
 static void put(struct ftrace_event_in *e, uint32_t nr, struct span name, struct span value)
 {
 	uint64_t number;
@@ -61,9 +70,7 @@ static void put(struct ftrace_event_in *e, uint32_t nr, struct span name, struct
 		text_put_text(e, nr, value);
 	else if (ends_with(name, "function") || ends_with(name, "caller"))
 		text_put_symbol(e, nr, value);
-	else if (span_value(&value, &number) && value.at == value.end)
-		text_put_number(e, nr, number);
-	else if (span_hex(&value, &number) && value.at == value.end)
+	else if (is_number(value, &number))
 		text_put_number(e, nr, number);
 }
 

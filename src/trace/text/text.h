@@ -130,7 +130,7 @@ static inline void text_put_text(struct ftrace_event_in *e, uint32_t field, stru
 }
 
 /* The function that something is in, without where in it; or its address. */
-void text_put_symbol(struct ftrace_event_in *e, uint32_t field, struct span word);
+void text_put_symbol(struct ftrace_event_in *e, uint32_t nr, struct span word);
 /*
  * The name of a task, which ends where word begins: " pid=". It may hold anything, also the word, but is never longer than
  * the kernel's; in is moved behind the word.
