@@ -40,7 +40,7 @@ def check(path, patterns, explain, explained, more=()):
     `explain` are words for it, or what finds them in the recording."""
     first = "\n".join(lines_of("analyze", path)[:FIRST_LINES])
     expect_words("analyze", first, patterns)
-    expect_words("the server", leading_answers(path), [*patterns, *more])
+    expect_words("the server", leading_answers(path, [*patterns, *more]), [*patterns, *more])
     words = explain(path) if callable(explain) else explain
     expect_words("explain", "\n".join(lines_of("explain", path, *words)), explained)
 
@@ -94,7 +94,7 @@ def a_real_time_hog():
 @case
 def a_convoy():
     planted("convoy", "workload|convoy.*|holder|waiter", ["-c", "waiter", "--sleeps", "-n", "20"],
-            [r"waiter \(\d+\) slept", r"holder \(\d+\) had it for"], "default,sleep", [r"waiter slept [0-9.]+ ms in futex .* such as holder"])
+            [r"waiter \(\d+\) slept", r"holder \(\d+\) had it for"], "default,sleep", [r"waiter slept [0-9.]+s in futex .* until holder woke it"])
 
 
 def waits_of_a_child(path):

