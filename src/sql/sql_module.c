@@ -270,7 +270,7 @@ static bool use_bound(struct sql_filter *f, unsigned int plan, int64_t value)
 		f->key = (uint64_t)value;
 		return value >= 0;
 	case PLAN_TASK:
-		f->task = (uint32_t)(value - 1);
+		f->task = (uint32_t)((uint64_t)value - 1);
 		return value > 0 && value < TASKS_NONE;
 	case PLAN_CPU:
 		f->cpu = (uint32_t)value;
