@@ -1,15 +1,17 @@
 #include "base/cgroup_pattern.h"
 
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name_pattern.h"
+
 bool cgroup_pattern_fits(const char *pattern, const char *path)
 {
 	if (strcmp(pattern, "/") == 0 || strcmp(path, "/") == 0)
-		return !fnmatch(pattern, path, 0);
-	return !fnmatch(pattern, path, 0) || !fnmatch(pattern, strrchr(path, '/') + 1, 0);
+		return name_pattern_fits(pattern, path);
+	return name_pattern_fits(pattern, path) ||
+	       name_pattern_fits(pattern, strrchr(path, '/') + 1);
 }
 
 bool cgroup_pattern_means(const char *pattern, const char *path)

@@ -1,5 +1,5 @@
 /*
- * base/cgroup_pattern — which cgroups a user means: a pattern with * and ? that fits the path ("/a/b") or the name ("b").
+ * base/cgroup_pattern — which cgroups a user means: a pattern (base/name_pattern) that fits the path ("/a/b") or the name ("b").
  *
  * It means a cgroup with all below it; "/" is the root alone, below which all are.
  */
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#define CGROUP_PATTERN_HINT "write a path (/a/b) or a name (b); * and ? are wildcards"
+#define CGROUP_PATTERN_HINT "write a path (/a/b) or a name (b), with * and ?, or /REGEX/"
 
 /* Whether it fits this one; paths begin with a slash. */
 bool cgroup_pattern_fits(const char *pattern, const char *path);

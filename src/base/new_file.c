@@ -19,7 +19,7 @@ struct new_file {
 	int fd; /* to write to */
 	int dir_fd;
 	char name[NAME_MAX + 1];
-	char temporary[NAME_MAX + 1]; /* "" once it has its name */
+	char temporary[NEW_FILE_TEMPORARY]; /* "" once it has its name */
 };
 
 /* Closes; removes what has no name yet. */
@@ -65,23 +65,24 @@ static int open_dir(struct new_file *f, const char *path, bool is_real)
 	return is_real && !is_still(f->dir_fd, path, len) ? -ELOOP : 0;
 }
 
-static int create(struct new_file *f)
+int new_file_temporary(int dir_fd, mode_t mode, char name[NEW_FILE_TEMPORARY])
 {
 	uint64_t nr;
+	int fd;
 
 	for (int i = 0; i < NAMES_TRIED; i++) {
 		if (getrandom(&nr, sizeof(nr), 0) != (ssize_t)sizeof(nr))
-			return -errno;
-		(void)snprintf(f->temporary, sizeof(f->temporary), ".schedscope-%016llx",
+			break;
+		(void)snprintf(name, NEW_FILE_TEMPORARY, ".schedscope-%016llx",
 		               (unsigned long long)nr);
-		f->fd = openat(f->dir_fd, f->temporary,
-		               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (f->fd >= 0)
-			return 0;
+		fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		            mode);
+		if (fd >= 0)
+			return fd;
 		if (errno != EEXIST)
 			break;
 	}
-	f->temporary[0] = '\0';
+	name[0] = '\0';
 	return -errno;
 }
 
@@ -133,7 +134,8 @@ static int open_new(const char *path, bool is_real)
 		return err;
 	if (fstatat(f.dir_fd, f.name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
 		return is_real ? -EEXIST : open_special(&f);
-	err = create(&f);
+	f.fd = new_file_temporary(f.dir_fd, 0600, f.temporary);
+	err = f.fd < 0 ? f.fd : 0;
 	if (!err)
 		err = take_name(&f);
 	return err ? err : TAKE_FD(f.fd);
@@ -149,6 +151,9 @@ int new_file_open(const char *path, bool is_real, struct diag *d)
 	if (fd == -ELOOP)
 		return diag_set(d, fd, "name the file itself",
 		                "'%s' is a link: nothing is written through it", path);
+	if (fd == -EISDIR)
+		return diag_set(d, fd, "name a file in it", "cannot create '%s': it is a directory",
+		                path);
 	if (fd < 0)
 		return diag_set(d, fd, "check the path and its permissions", "cannot create '%s'",
 		                path);

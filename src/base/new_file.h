@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/attr.h"
 #include "base/diag.h"
@@ -20,3 +21,8 @@
  * -ELOOP if one has become a link.
  */
 MUST_USE int new_file_open(const char *path, bool is_real, struct diag *d);
+
+#define NEW_FILE_TEMPORARY 32 /* bytes of such a name */
+
+/* A new file of a name that nothing else has, in an open directory: a descriptor to write to, or a negative errno and "". */
+MUST_USE int new_file_temporary(int dir_fd, mode_t mode, char name[NEW_FILE_TEMPORARY]);

@@ -99,7 +99,7 @@ static const struct opt *find_short(const struct opt *table, char name)
 	const struct opt *o;
 
 	for (o = table; o && o->type != OPT_TYPE_END; o++)
-		if (o->short_name == name)
+		if (o->short_name == name || (o->old_name && o->old_name == name))
 			return o;
 	return name == opt_help_option.short_name ? &opt_help_option : NULL;
 }
@@ -121,6 +121,8 @@ static int unknown_option(const struct arg_cursor *c, const char *shown, const c
 static int take_option(struct arg_cursor *c, const struct opt *o, const char *name,
                        const char *value)
 {
+	int err;
+
 	if (o == &opt_help_option) {
 		c->out->wants_help = true;
 		return 0;
@@ -133,7 +135,10 @@ static int take_option(struct arg_cursor *c, const struct opt *o, const char *na
 			                name, name, o->arg);
 		value = c->argv[c->next++];
 	}
-	return opt_store(o, name, value, c->cfg, c->d);
+	err = opt_store(o, name, value, c->cfg, c->d);
+	while (!err && o->takes_words && c->next < c->argc && c->argv[c->next][0] != '-')
+		err = opt_store(o, name, c->argv[c->next++], c->cfg, c->d);
+	return err;
 }
 
 static int parse_long(struct arg_cursor *c, const char *word)
@@ -166,6 +171,8 @@ static int parse_short(struct arg_cursor *c, const char *word)
 		/* A long name after one dash is a common mistake; the whole word shows it. */
 		if (!o)
 			return unknown_option(c, has_rest || p > word + 1 ? word : name, word + 1);
+		if (o->old_name == *p && !c->out->old)
+			c->out->old = o;
 		if (o->type != OPT_TYPE_FLAG)
 			return take_option(c, o, name, has_rest ? p + 1 : NULL);
 		err = take_option(c, o, name, NULL);
@@ -234,12 +241,17 @@ static void unknown_command(const struct opt_program *prog, const char *word, st
 {
 	struct opt_search search = { .word = word };
 	const struct opt_command *const *cmd;
-	char hint[OPT_SHOWN + 32] = "", buf[OPT_SHOWN];
+	char hint[160] = "", buf[OPT_SHOWN];
+	size_t len = 0;
 
 	for (cmd = opt_first_command(prog); *cmd; cmd = opt_next_command(cmd))
 		opt_search_offer(&search, (*cmd)->name);
 	if (search.best)
 		snprintf(hint, sizeof(hint), "did you mean '%s'?", search.best);
+	for (cmd = opt_first_command(prog); !search.best && *cmd && len < sizeof(hint);
+	     cmd = opt_next_command(cmd))
+		len += (size_t)snprintf(hint + len, sizeof(hint) - len, "%s%s",
+		                        len ? ", " : "there are ", (*cmd)->name);
 	diag_set(d, -EINVAL, hint, "unknown command '%s'", opt_shown(buf, word));
 }
 

@@ -43,10 +43,12 @@ enum opt_type {
 
 struct opt {
 	enum opt_type type;
-	char short_name;       /* 0 = none */
-	bool is_file;          /* completes file names */
-	bool is_hidden;        /* accepted, not shown */
-	bool has_given;        /* given_offset counts */
+	char short_name;  /* 0 = none */
+	char old_name;    /* another letter, accepted and announced: see opt_result; 0 = none */
+	bool is_file;     /* completes file names */
+	bool is_hidden;   /* accepted, not shown */
+	bool has_given;   /* given_offset counts */
+	bool takes_words; /* of a list: all words up to the next option */
 	const char *long_name; /* without dashes */
 	const char *alias;     /* another long name, accepted, not shown; may be NULL */
 	const char *arg;       /* "SECONDS"; NULL for flags */
@@ -55,6 +57,7 @@ struct opt {
 	const char *details;   /* further sentences for the manual; may be NULL */
 	const char *heading;   /* starts a new group of options in --help and the manual */
 	const char *const *choices; /* NULL-terminated; for CHOICE and for completion of others */
+	const char *list; /* completes what the program prints for "complete LIST"; may be NULL */
 	size_t offset;
 	uint64_t min, max;
 	uint64_t unit_ns; /* of a bare number given for a duration; 0 = the unit must be written */
@@ -82,6 +85,7 @@ struct opt_command {
 	const void *defaults; /* the config before parsing, so that --help can show it; or NULL */
 	const struct opt_example *examples; /* ends with .command == NULL; or NULL */
 	enum opt_operand operand;           /* how operands complete */
+	const char *operand_list;           /* and with what "complete LIST" prints; may be NULL */
 	bool stops_at_operand; /* what follows the first operand belongs to another command */
 	bool is_hidden;
 	int (*run)(const struct opt_command *self, int argc, char **argv); /* the exit code */
@@ -128,7 +132,8 @@ struct opt_program {
 
 /* What parsing found besides options. */
 struct opt_result {
-	bool wants_help; /* --help was met; what follows it was not parsed */
+	bool wants_help;       /* --help was met; what follows it was not parsed */
+	const struct opt *old; /* the first that was given by its old letter; NULL = none */
 	struct opt_list operands;
 };
 void opt_result_done(struct opt_result *r);
@@ -142,6 +147,9 @@ MUST_USE int opt_parse(const struct opt_command *cmd, int argc, char **argv, voi
 
 /* "10s", "1.5ms", a bare number in bare_ns (0 = none is accepted); the whole string, or false. */
 MUST_USE bool opt_read_duration(const char *s, uint64_t bare_ns, uint64_t *out);
+
+/* The shortest exact form: 1500000000 -> "1500ms". Returns buf. */
+const char *opt_duration_text(char *buf, size_t size, uint64_t ns);
 
 /* The nearest of the NULL-terminated words to a mistyped one, or NULL if none is near. */
 const char *opt_nearest(const char *word, const char *const *words);

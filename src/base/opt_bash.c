@@ -10,6 +10,10 @@ static const char head[] =
 	"\tmapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$cur\")\n"
 	"}\n"
 	"\n"
+	"_~_list() {\n"
+	"\t_~_words \"$(~ complete \"$1\" 2>/dev/null)\"\n"
+	"}\n"
+	"\n"
 	"_~_files() {\n"
 	"\tcompopt -o filenames 2>/dev/null\n"
 	"\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
@@ -129,6 +133,8 @@ static void put_value_case(FILE *out, const struct opt_program *prog, const stru
 			for (choice = o->choices; *choice; choice++)
 				fprintf(out, "%s%s", choice == o->choices ? "" : " ", *choice);
 			fputs("' ;;\n", out);
+		} else if (o->list) {
+			fprintf(out, "_%s_list %s ;;\n", prog->name, o->list);
 		} else if (o->is_file) {
 			fprintf(out, "_%s_files ;;\n", prog->name);
 		} else {
@@ -141,7 +147,15 @@ static void put_operands(FILE *out, const struct opt_program *prog, const struct
 {
 	const struct opt_command *const *c;
 
-	if (cmd->operand == OPT_OPERAND_FILE) {
+	if (cmd->operand_list) {
+		/* After the file, if there is one: a word that no name begins with is a file again. */
+		if (cmd->operand == OPT_OPERAND_FILE)
+			fprintf(out, "\t\telif [[ ! $operand ]]; then\n\t\t\t_%s_files\n",
+			        prog->name);
+		fprintf(out, "\t\telse\n\t\t\t_%s_list %s\n", prog->name, cmd->operand_list);
+		if (cmd->operand == OPT_OPERAND_FILE)
+			fprintf(out, "\t\t\t((${#COMPREPLY[@]})) || _%s_files\n", prog->name);
+	} else if (cmd->operand == OPT_OPERAND_FILE) {
 		fprintf(out, "\t\telse\n\t\t\t_%s_files\n", prog->name);
 	} else if (cmd->operand == OPT_OPERAND_COMMAND) {
 		fprintf(out, "\t\telse\n\t\t\t_%s_words '", prog->name);

@@ -9,6 +9,9 @@ static const char head[] =
 	"    fn candidate {|text help|\n"
 	"        edit:complex-candidate $text &display=$text' ('$help')'\n"
 	"    }\n"
+	"    fn list {|what|\n"
+	"        try { e:~ complete $what 2>/dev/null | from-lines } catch _ { }\n"
+	"    }\n"
 	"    var command = ''\n"
 	"    for word $words[1..-1] {\n"
 	"        if (and (eq $command '') (not (str:has-prefix $word '-'))) {\n"
@@ -35,6 +38,8 @@ static void put_value(FILE *out, const char *command, const char *name, const st
 			opt_put_quoted(out, OPT_QUOTE_DOUBLED, *choice);
 		}
 		fputc(' ', out);
+	} else if (o->list) {
+		fprintf(out, "list %s ", o->list);
 	} else if (o->is_file) {
 		fputs("edit:complete-filename $words[-1] ", out);
 	}
@@ -54,6 +59,8 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 	opt_put_options(out, "candidate", cmd);
 	if (cmd->stops_at_operand || cmd->operand == OPT_OPERAND_FILE)
 		fputs("            edit:complete-filename $words[-1]\n", out);
+	if (cmd->operand_list)
+		fprintf(out, "            list %s\n", cmd->operand_list);
 	fputs("        }\n", out);
 }
 

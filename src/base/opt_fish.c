@@ -34,7 +34,7 @@ static void put_condition(FILE *out, const struct opt_program *prog, const struc
 	fputc('\'', out);
 }
 
-static void put_option(FILE *out, const struct opt *o)
+static void put_option(FILE *out, const struct opt_program *prog, const struct opt *o)
 {
 	const char *const *choice;
 
@@ -48,6 +48,8 @@ static void put_option(FILE *out, const struct opt *o)
 		for (choice = o->choices; *choice; choice++)
 			fprintf(out, "%s%s", choice == o->choices ? "" : " ", *choice);
 		fputc('\'', out);
+	} else if (o->list) {
+		fprintf(out, " -a '(%s complete %s 2>/dev/null)'", prog->name, o->list);
 	}
 	fputs(" -d ", out);
 	put_quoted(out, o->help);
@@ -61,6 +63,10 @@ static void put_operands(FILE *out, const struct opt_program *prog, const struct
 	if (cmd->stops_at_operand || cmd->operand == OPT_OPERAND_FILE) {
 		put_condition(out, prog, cmd);
 		fputs(" -F\n", out);
+	}
+	if (cmd->operand_list) {
+		put_condition(out, prog, cmd);
+		fprintf(out, " -a '(%s complete %s 2>/dev/null)'\n", prog->name, cmd->operand_list);
 	}
 	if (cmd->operand != OPT_OPERAND_COMMAND)
 		return;
@@ -80,7 +86,7 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 	put_operands(out, prog, cmd);
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
 		put_condition(out, prog, cmd);
-		put_option(out, o);
+		put_option(out, prog, o);
 	}
 }
 

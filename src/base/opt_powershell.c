@@ -13,6 +13,10 @@ static const char head[] =
 	"        }\n"
 	"    }\n"
 	"\n"
+	"    function Words($List) {\n"
+	"        & '~' complete $List 2>$null | ForEach-Object { Candidate $_ $_ }\n"
+	"    }\n"
+	"\n"
 	"    $words = @($commandAst.CommandElements | Select-Object -Skip 1 |\n"
 	"        Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |\n"
 	"        ForEach-Object { $_.ToString() })\n"
@@ -31,6 +35,8 @@ static void put_value(FILE *out, const char *command, const char *name, const st
 	fprintf(out, "        '%s:%s' {\n", command, name);
 	for (const char *const *choice = o->choices; choice && *choice; choice++)
 		opt_put_candidate(out, "Candidate", *choice, o->help);
+	if (o->list)
+		fprintf(out, "            Words '%s'\n", o->list);
 	fputs("            return\n        }\n", out);
 }
 
@@ -45,7 +51,11 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 {
 	fprintf(out, "        '%s' {\n", cmd->name);
 	opt_put_commands(out, "Candidate", prog, cmd);
-	if (cmd->operands)
+	if (cmd->operand_list)
+		fprintf(out,
+		        "            if (-not $wordToComplete.StartsWith('-')) { Words '%s'; return }\n",
+		        cmd->operand_list);
+	else if (cmd->operands)
 		fputs("            if (-not $wordToComplete.StartsWith('-')) { return }\n", out);
 	opt_put_options(out, "Candidate", cmd);
 	fputs("            return\n        }\n", out);

@@ -31,8 +31,6 @@ MUST_USE int opt_list_add(struct opt_list *l, const char *word, struct diag *d);
 /* A word of the user for a message: without control bytes, and cut where it is long. */
 #define OPT_SHOWN 64
 const char *opt_shown(char buf[OPT_SHOWN], const char *word);
-/* The shortest exact form: 1500000000 -> "1500ms". */
-const char *opt_duration_text(char *buf, size_t size, uint64_t ns);
 /* The option's value in the defaults, or "" if there is none to show. */
 const char *opt_default_text(const struct opt *o, const void *defaults, char *buf, size_t size);
 

@@ -151,11 +151,24 @@ static int store_u64(const struct opt *o, const char *name, const char *value, u
 	return 0;
 }
 
+/* "-d 5" was meant as seconds more often than not, where a number alone is milliseconds. */
+static const char *too_short_hint(const struct opt *o, bool has_unit, const char *value, char *buf,
+                                  size_t size)
+{
+	char unit[32];
+
+	if (has_unit || o->unit_ns >= 1000000000ULL)
+		return NULL;
+	snprintf(buf, size, "a number alone counts units of %s here; write %.20ss for seconds",
+	         opt_duration_text(unit, sizeof(unit), o->unit_ns), value);
+	return buf;
+}
+
 static int store_duration(const struct opt *o, const char *name, const char *value, uint64_t *field,
                           struct diag *d)
 {
 	bool has_unit = *value && !isdigit((unsigned char)value[strlen(value) - 1]);
-	char buf[OPT_SHOWN], bound[32], meant[32];
+	char buf[OPT_SHOWN], bound[32], meant[32], hint[96];
 	uint64_t ns;
 
 	opt_shown(buf, value);
@@ -163,7 +176,7 @@ static int store_duration(const struct opt *o, const char *name, const char *val
 		return diag_set(d, -EINVAL, "write it as 10s, 1.5ms, 250us, 100ns, 2m or 1h",
 		                "option '%s': '%s' is not a time", name, buf);
 	if (ns < o->min)
-		return diag_set(d, -EINVAL, NULL,
+		return diag_set(d, -EINVAL, too_short_hint(o, has_unit, value, hint, sizeof(hint)),
 		                "option '%s': %s%s%s%s is too short, the least is %s", name, buf,
 		                has_unit ? "" : " (",
 		                has_unit ? "" : opt_duration_text(meant, sizeof(meant), ns),

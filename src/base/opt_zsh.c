@@ -15,7 +15,7 @@ static void put_spec_text(FILE *out, const char *s)
 }
 
 /* ":message:action" for the value of an option. */
-static void put_value(FILE *out, const struct opt *o)
+static void put_value(FILE *out, const struct opt_program *prog, const struct opt *o)
 {
 	const char *const *choice;
 
@@ -26,6 +26,9 @@ static void put_value(FILE *out, const struct opt *o)
 		for (choice = o->choices; *choice; choice++)
 			fprintf(out, "%s%s", choice == o->choices ? "(" : " ", *choice);
 		fputc(')', out);
+	} else if (o->list) {
+		fprintf(out, "{ compadd -- ${(f)\"$(%s complete %s 2>/dev/null)\"} }", prog->name,
+		        o->list);
 	} else {
 		fputs(o->is_file ? "_files" : " ", out);
 	}
@@ -33,6 +36,7 @@ static void put_value(FILE *out, const struct opt *o)
 
 struct spec {
 	FILE *out;
+	const struct opt_program *prog;
 	const struct opt *o;
 };
 
@@ -65,16 +69,16 @@ static void put_spec(void *ctx, const char *name)
 	put_spec_text(spec->out, o->help);
 	fputc(']', spec->out);
 	if (opt_takes_value(o))
-		put_value(spec->out, o);
+		put_value(spec->out, spec->prog, o);
 	fputc('\'', spec->out);
 }
 
-static void put_options(FILE *out, const struct opt *table)
+static void put_options(FILE *out, const struct opt_program *prog, const struct opt *table)
 {
 	const struct opt *o;
 
 	for (o = opt_first(table); o; o = opt_next(o)) {
-		struct spec spec = { .out = out, .o = o };
+		struct spec spec = { .out = out, .prog = prog, .o = o };
 
 		opt_each_shown_name(o, put_spec, &spec);
 	}
@@ -84,6 +88,14 @@ static void put_operands(FILE *out, const struct opt_program *prog, const struct
 {
 	if (!cmd->operands)
 		return;
+	if (cmd->operand_list) {
+		if (cmd->operand == OPT_OPERAND_FILE)
+			fputs(" \\\n\t\t'1:file:_files'", out);
+		fprintf(out,
+		        " \\\n\t\t'*:word:{ compadd -- ${(f)\"$(%s complete %s 2>/dev/null)\"} }'",
+		        prog->name, cmd->operand_list);
+		return;
+	}
 	fputs(" \\\n\t\t'", out);
 	if (cmd->stops_at_operand)
 		fputs("*::command:_normal", out);
@@ -114,7 +126,7 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 	/* -s: flags may be bundled; -S: nothing after "--" is an option; -A: nor after an operand. */
 	fprintf(out, "_%s_%s() {\n\t_arguments -s -S%s", prog->name, cmd->name,
 	        cmd->stops_at_operand ? " -A '-*'" : "");
-	put_options(out, cmd->options);
+	put_options(out, prog, cmd->options);
 	put_operands(out, prog, cmd);
 	fputs("\n}\n\n", out);
 }
@@ -138,7 +150,7 @@ static void put_main(FILE *out, const struct opt_program *prog)
 	                 "\n"
 	                 "\t_arguments -C -s -S -A '-*'",
 	                 prog);
-	put_options(out, prog->options);
+	put_options(out, prog, prog->options);
 	opt_put_template(out,
 	                 " \\\n\t\t'1:command:_~_commands'"
 	                 " \\\n\t\t'*::argument:->argument'\n"

@@ -170,7 +170,7 @@ static bool is_bare_char(char c)
 
 static int name_part(struct toml_scan *s, char *out, size_t room, size_t *len)
 {
-	size_t from = s->at, probe_len;
+	size_t from = s->at, probe_len = 0;
 	int err;
 
 	*len = 0;

@@ -2,7 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,5 +91,44 @@ void command_leave(struct command *c, bool is_waiting)
 	if (c->pid && is_waiting) {
 		kill(c->pid, SIGKILL);
 		waitpid(c->pid, &c->status, 0);
+		c->pid = 0;
 	}
+}
+
+/* What execvp() would find: a file that may be executed. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+int command_check(const char *name, struct diag *d)
+{
+	const char *dirs = getenv("PATH"), *end;
+	char path[PATH_MAX];
+	bool is_there = access(name, F_OK) == 0;
+
+	if (strchr(name, '/')) {
+		if (is_program(name))
+			return 0;
+		return diag_set(d, is_there ? -EACCES : -ENOENT,
+		                is_there ? "name a program that may be executed" : "check its path",
+		                "cannot run '%s'", name);
+	}
+	for (; dirs; dirs = end ? end + 1 : NULL) {
+		int len;
+
+		end = strchr(dirs, ':');
+		len = end ? (int)(end - dirs) : (int)strlen(dirs);
+		if ((size_t)snprintf(path, sizeof(path), "%.*s/%s", len ? len : 1, len ? dirs : ".",
+		                     name) < sizeof(path) &&
+		    is_program(path))
+			return 0;
+	}
+	return diag_set(d, -ENOENT,
+	                is_there ? "write ./ before a program of this directory"
+	                         : "check its name, and PATH",
+	                "cannot run '%s'", name);
 }

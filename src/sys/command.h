@@ -18,6 +18,8 @@ struct command {
 	int failure_fd; /* and reports here why it could not exec the command */
 };
 
+/* Whether there is such a program, by its path or in PATH: so that nothing is made for one that there is not. */
+MUST_USE int command_check(const char *name, struct diag *d);
 void command_init(struct command *c);
 /* A child that waits. words end with NULL. */
 MUST_USE int command_start(struct command *c, char *const *words, struct diag *d);

@@ -17,6 +17,7 @@ struct fixture_args {
 	uint64_t strict_ns;
 	const char *output;
 	struct opt_list comms;
+	struct opt_list files;
 	enum color color;
 	bool is_secret;
 	const char *stacks;
@@ -44,6 +45,7 @@ static const struct opt fixture_options[] = {
 		.is_file = true, .heading = "Where and what"),
 	OPT_LIST('c', "comm", "REGEX", struct fixture_args, comms, "only these",
 		.details = ".*foo\\d matches a dot at the beginning of the line."),
+	OPT_LIST(0, "files", "FILE...", struct fixture_args, files, "all of these", .is_hidden = true, .takes_words = true),
 	OPT_CHOICE(0, "color", "WHEN", struct fixture_args, color, fixture_colors, "colour the output"),
 	OPT_STRING(0, "stacks", "LIST", struct fixture_args, stacks, "stacks too", .bare = "cpu"),
 	OPT_FLAG(0, "secret", struct fixture_args, is_secret, "for tests", .is_hidden = true),

@@ -6,14 +6,6 @@
 
 #include "base/grow.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_OWN_ALLOCATOR 1
-#elif defined(__has_feature)
-#define HAS_OWN_ALLOCATOR __has_feature(address_sanitizer)
-#else
-#define HAS_OWN_ALLOCATOR 0
-#endif
-
 static void an_empty_array_gets_its_first_places(void **state)
 {
 	uint64_t *items = NULL;
@@ -146,7 +138,7 @@ int main(void)
 		cmocka_unit_test(what_was_there_stays),
 		cmocka_unit_test(only_new_places_are_zeroed),
 		cmocka_unit_test(sizes_that_overflow_are_refused),
-		unit_test_if(!HAS_OWN_ALLOCATOR, without_memory_nothing_changes,
+		unit_test_if(!IS_SANITIZED, without_memory_nothing_changes,
 		             "AddressSanitizer ends a program that asks for too much"),
 		cmocka_unit_test(arrays_with_the_same_indices_have_the_same_room),
 	};

@@ -28,6 +28,7 @@ static void parse_words(struct parsed *p, const struct opt_command *cmd, const c
 static void drop(struct parsed *p)
 {
 	opt_list_done(&p->args.comms);
+	opt_list_done(&p->args.files);
 	opt_result_done(&p->result);
 }
 
@@ -103,6 +104,23 @@ static void the_last_value_wins_and_lists_keep_all(void **state)
 	assert_string_equal(p.args.comms.items[1], "");
 	assert_string_equal(p.args.comms.items[2], "--detailed");
 	assert_false(p.args.is_detailed);
+	drop(&p);
+}
+
+static void some_lists_take_all_words_up_to_the_next_option(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	PARSE(&p, &fixture_stat, "--files", "a", "b", "-d", "--files=c", "d");
+	expect_eq(p.err, 0);
+	expect_eq(p.args.files.nr, 4);
+	assert_string_equal(p.args.files.items[1], "b");
+	assert_string_equal(p.args.files.items[3], "d");
+	assert_true(p.args.is_detailed);
+	drop(&p);
+	PARSE(&p, &fixture_stat, "-d", "--files");
+	expect_eq(p.err, -EINVAL);
 	drop(&p);
 }
 
@@ -364,7 +382,7 @@ static void a_hidden_command_is_not_suggested(void **state)
 
 	(void)state;
 	assert_null(opt_find_command(&fixture, "interna", &d));
-	assert_string_equal(d.hint, "");
+	assert_string_equal(d.hint, "there are stat, analyze, run, help");
 }
 
 int main(void)
@@ -375,6 +393,7 @@ int main(void)
 		cmocka_unit_test(a_value_may_be_left_out),
 		cmocka_unit_test(flags_are_bundled_and_aliases_count),
 		cmocka_unit_test(the_last_value_wins_and_lists_keep_all),
+		cmocka_unit_test(some_lists_take_all_words_up_to_the_next_option),
 		cmocka_unit_test(strings_and_choices_are_stored),
 		cmocka_unit_test(operands_may_stand_anywhere),
 		cmocka_unit_test(another_command_keeps_its_options),

@@ -300,6 +300,53 @@ static void only_the_socket_that_was_named_is_connected_to(void **state)
 }
 
 static char folder[] = "/tmp/schedscope-broker-XXXXXX";
+static char secret[64], other_secret[64], link_to_secret[64];
+
+static void write_secret(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	expect_eq(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static bool has_text(int fd, const char *text)
+{
+	char got[16] = "";
+
+	return fd >= 0 && read(fd, got, sizeof(got) - 1) > 0 && strcmp(got, text) == 0;
+}
+
+/* A file by its path, whichever is there at the time; none but those that were named, and nothing that is no ordinary file. */
+static int read_again(void)
+{
+	CHECK(broker_start(BROKER_BIT(BROKER_FILE) | BROKER_BIT(BROKER_FILE_OPEN), NULL) == 0);
+	CHECK(broker_allow_file(secret) == 0);
+	CHECK(broker_allow_file(link_to_secret) == 0);
+	CHECK(broker_allow_file(other_secret) == -EACCES);
+	CHECK(privilege_drop(0, NULL) == 0);
+	CHECK(broker_allow_file(other_secret) == -EACCES);
+	CHECK(open(secret, O_RDONLY | O_CLOEXEC) < 0);
+	CHECK(has_text(broker_file_open(secret), "first"));
+	CHECK(has_text(broker_file_open(link_to_secret), "first"));
+	CHECK(broker_file_open(other_secret) == -EACCES && broker_file_open("") == -ENOENT);
+	return 0;
+}
+
+static void only_files_that_were_named_are_read_again(void **state)
+{
+	(void)state;
+	snprintf(secret, sizeof(secret), "/tmp/schedscope-secret-%d", (int)getpid());
+	snprintf(other_secret, sizeof(other_secret), "/tmp/schedscope-other-%d", (int)getpid());
+	snprintf(link_to_secret, sizeof(link_to_secret), "/tmp/schedscope-link-%d", (int)getpid());
+	write_secret(secret, "first");
+	write_secret(other_secret, "other");
+	expect_eq(symlink(secret, link_to_secret), 0);
+	expect_eq(in_child(read_again), 0);
+	unlink(link_to_secret);
+	unlink(secret);
+	unlink(other_secret);
+}
 
 static int write_files(void)
 {
@@ -427,9 +474,9 @@ static void remove_room(void)
 	expect_eq(rmdir(room.path), 0); /* nothing else was left */
 }
 
-static int begin_with_room(struct broker_dirs *dirs)
+static int begin_with_room(uint32_t ops, struct broker_dirs *dirs)
 {
-	CHECK(broker_start(BROKER_DIRS, NULL) == 0 && broker_dirs_add(dirs, room.path) == 0);
+	CHECK(broker_start(ops, NULL) == 0 && broker_dirs_add(dirs, room.path) == 0);
 	CHECK(privilege_drop(0, NULL) == 0);
 	CHECK(dirs->is_lent && open(room.old, O_RDONLY | O_CLOEXEC) < 0);
 	return 0;
@@ -440,7 +487,7 @@ static int read_below(void)
 	struct broker_dirs dirs = { 0 };
 	int pathless = open("/etc/shadow", O_PATH | O_CLOEXEC), fd, again;
 
-	CHECK(pathless >= 0 && begin_with_room(&dirs) == 0);
+	CHECK(pathless >= 0 && begin_with_room(BROKER_DIRS, &dirs) == 0);
 	CHECK(broker_dirs_add(&dirs, "/etc") == -EACCES); /* it is too late */
 	CHECK(broker_dirs_open(&dirs, "/etc/shadow") == -EXDEV);
 	CHECK(broker_dirs_open(&dirs, "/etc/nothing") == -EXDEV);
@@ -462,7 +509,7 @@ static int write_below(void)
 	char *real = NULL;
 	int fd;
 
-	CHECK(begin_with_room(&dirs) == 0);
+	CHECK(begin_with_room(BROKER_DIRS, &dirs) == 0);
 	CHECK(broker_dirs_place(&dirs, "/etc/new", &real) == -EXDEV);
 	CHECK(broker_dirs_place(&dirs, room.link, &real) == -EEXIST);
 	CHECK(broker_dirs_create(&dirs, room.old, false) == -EEXIST);
@@ -480,6 +527,40 @@ static int write_below(void)
 	return 0;
 }
 
+/* Folders and files that others may read, by a client that may read none. */
+static int make_below(void)
+{
+	struct broker_dirs dirs = { 0 };
+	char below[64], file[96];
+	struct stat st;
+	int fd;
+
+	(void)snprintf(below, sizeof(below), "%s/folder", room.path);
+	(void)snprintf(file, sizeof(file), "%s/file", below);
+	(void)umask(022);
+	CHECK(begin_with_room(BROKER_DIRS_WRITE, &dirs) == 0);
+	CHECK(broker_dirs_open(&dirs, room.old) == -EACCES);
+	CHECK(broker_dirs_make(&dirs, "/etc/folder") == -EXDEV);
+	CHECK(broker_dirs_make(&dirs, file) == -ENOENT); /* one at a time */
+	CHECK(broker_dirs_make(&dirs, room.old) == -EEXIST);
+	CHECK(broker_dirs_make(&dirs, room.link) == -EEXIST);
+	CHECK(broker_dirs_make(&dirs, below) == 0 && broker_dirs_make(&dirs, below) == 0);
+	fd = broker_dirs_create_shared(&dirs, file);
+	CHECK(fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) == 0644 && st.st_uid == 0);
+	CHECK(broker_dirs_keep(&dirs, fd, file) == 0);
+	CHECK(broker_dirs_remove(&dirs, fd) == 0 && close(fd) == 0);
+	broker_dirs_done(&dirs);
+	return 0;
+}
+
+static void remove_folder(void)
+{
+	char below[64];
+
+	(void)snprintf(below, sizeof(below), "%s/folder", room.path);
+	expect_eq(rmdir(below), 0);
+}
+
 static void files_below_named_directories_are_used_and_no_others(void **state)
 {
 	struct stat st;
@@ -488,6 +569,8 @@ static void files_below_named_directories_are_used_and_no_others(void **state)
 	expect_eq(make_room(), 0);
 	expect_eq(in_child(read_below), 0);
 	expect_eq(in_child(write_below), 0);
+	expect_eq(in_child(make_below), 0);
+	remove_folder();
 	assert_int_equal(stat(room.old, &st), 0);
 	expect_eq(st.st_size, 0); /* replaced */
 	remove_room();
@@ -521,6 +604,7 @@ int main(void)
 		ROOT_TEST(only_events_that_were_open_before_are_opened_again),
 		ROOT_TEST(programs_of_the_kernel_can_be_read),
 		ROOT_TEST(only_the_socket_that_was_named_is_connected_to),
+		ROOT_TEST(only_files_that_were_named_are_read_again),
 		ROOT_TEST(files_are_made_only_where_the_user_wanted_them),
 		ROOT_TEST(files_below_named_directories_are_used_and_no_others),
 		ROOT_TEST(without_rights_there_is_no_broker),

@@ -23,14 +23,6 @@
 #define NOBODY 65534U
 #define SECRET "/etc/shadow"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#define IS_SANITIZED __has_feature(address_sanitizer)
-#else
-#define IS_SANITIZED 0
-#endif
-
 /* What a child found: 0 = all is as it should be, else the line that is not. */
 #define CHECK(condition)                 \
 	do {                             \

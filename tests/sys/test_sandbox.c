@@ -308,18 +308,6 @@ static void a_child_has_no_descriptor_but_those_it_is_given(void **state)
 	close(mine);
 }
 
-static bool is_bounded(void)
-{
-#if defined(__SANITIZE_ADDRESS__)
-	return false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-	return false;
-#endif
-#endif
-	return true;
-}
-
 static void memory_ends_at_the_limit(void **state)
 {
 	struct sandbox *s = start(&job);
@@ -463,7 +451,7 @@ int main(void)
 		             "the kernel has no seccomp"),
 		unit_test_if(is_root, a_child_has_no_descriptor_but_those_it_is_given,
 		             "only root sees the descriptors of the child"),
-		unit_test_if(is_bounded(), memory_ends_at_the_limit,
+		unit_test_if(!IS_SANITIZED, memory_ends_at_the_limit,
 		             "sanitizers do without a limit"),
 		cmocka_unit_test(a_child_that_never_ends_is_killed),
 		cmocka_unit_test(a_child_that_dies_or_talks_nonsense_is_an_error),

@@ -1,4 +1,5 @@
 /* Answers of the HTTP server: refusals, plain JSON, streams of events. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +12,16 @@
 #define BLOCK_BYTES 16384U
 #define RETRY_MS    1000         /* before a client takes up a stream again */
 #define RESUMING    "2025-11-25" /* the first revision whose clients accept an event without data */
+
+/* Says when a silent connection is closed, so that no client sends its next request at that moment. */
+static void add_keep_alive(const struct http_request *r, struct MHD_Response *response)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "timeout=%u",
+	         (unsigned int)(r->http->timeout_ns / HTTP_NS_PER_SECOND));
+	MHD_add_response_header(response, "Keep-Alive", text);
+}
 
 static enum MHD_Result queue(struct http_request *r, unsigned int status,
                              struct MHD_Response *response, const char *type)
@@ -30,6 +41,7 @@ static enum MHD_Result queue(struct http_request *r, unsigned int status,
 		                        r->is_stateless ? "POST" : "GET, POST, DELETE");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	add_keep_alive(r, response);
 	is_queued = MHD_queue_response(r->connection, status, response);
 	MHD_destroy_response(response);
 	return is_queued;

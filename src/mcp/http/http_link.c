@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/http_socket.h"
+#include "http/http_token.h"
 #include "mcp/era.h"
 #include "mcp/http/http_priv.h"
-#include "mcp/http/http_token.h"
 #include "mcp/message.h"
 #include "mcp/server_priv.h"
 #include "mcp/toolset.h"
@@ -110,7 +110,7 @@ static unsigned int check(struct http_request *r, const char *url, const char *m
 	if (!status)
 		status = find_session(r, why);
 	if (!status)
-		http_peer_is_allowed(r);
+		http_peer_is_allowed(&r->http->peers, r->connection);
 	return status;
 }
 
@@ -304,7 +304,7 @@ static struct http_request *new_request(struct mcp_http *h, struct MHD_Connectio
 
 static enum MHD_Result on_whole_request(struct http_request *r, const char *method)
 {
-	http_peer_is_whole(r);
+	http_peer_is_whole(r->connection);
 	if (r->is_dropped)
 		return MHD_NO;
 	if (r->http->is_stopping)
@@ -364,7 +364,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **sl
 		at = &(*at)->next;
 	if (*at)
 		*at = r->next;
-	http_peer_is_done(r);
+	http_peer_is_done(&h->peers, r->connection);
 	if (r->stream && r->stream->reader == r)
 		http_stream_leave(r->session, r->stream);
 	if (r->session) {
@@ -392,6 +392,17 @@ static void on_log(void *ctx, const char *fmt, va_list args)
 	log_debug("HTTP: %s", line);
 }
 
+static void on_connection(void *ctx, struct MHD_Connection *connection, void **slot,
+                          enum MHD_ConnectionNotificationCode code)
+{
+	struct mcp_http *h = ctx;
+
+	pthread_mutex_lock(&h->lock);
+	http_peers_notify(&h->peers, connection, slot, code);
+	http_kick(h);
+	pthread_mutex_unlock(&h->lock);
+}
+
 static int start_daemon(struct mcp_http *h, struct diag *d)
 {
 	unsigned int flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
@@ -400,7 +411,7 @@ static int start_daemon(struct mcp_http *h, struct diag *d)
 	h->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_LISTEN_SOCKET, h->listen_fd, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-		h, MHD_OPTION_NOTIFY_CONNECTION, http_on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
+		h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
 		CONNECTIONS_MAX + CONNECTIONS_SPARE, MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned int)(h->timeout_ns / HTTP_NS_PER_SECOND), MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_END);
@@ -427,49 +438,13 @@ int mcp_http_start(struct mcp_http *h, struct mcp_server *s, struct diag *d)
 	return err;
 }
 
-static int open_socket(const struct http_address *address, uint16_t *port)
-{
-	SCOPED(scoped_close)
-	int fd = socket(address->addr.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct http_address bound = { 0 };
-	socklen_t len = sizeof(bound.addr);
-	int on = 1;
-
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
-		return -errno;
-	if (address->addr.any.sa_family == AF_INET6 &&
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)))
-		return -errno;
-	if (bind(fd, &address->addr.any, sizeof(address->addr)) || listen(fd, SOMAXCONN) ||
-	    getsockname(fd, &bound.addr.any, &len))
-		return -errno;
-	*port = ntohs(bound.addr.v4.sin_port); /* that of IPv6 is in the same place */
-	return TAKE_FD(fd);
-}
-
 static int listen_on(struct mcp_http *h, const struct http_address *address, struct diag *d)
 {
-	h->listen_fd = open_socket(address, &h->hosts.port);
+	h->listen_fd = http_listen(address, d, &h->hosts.port);
 	if (h->listen_fd < 0)
-		return diag_set(d, h->listen_fd, "is the port taken? port 0 finds a free one",
-		                "cannot listen on %s", address->text);
+		return h->listen_fd;
 	snprintf(h->url, sizeof(h->url), "http://%s:%u" HTTP_PATH, address->text,
 	         (unsigned int)h->hosts.port);
-	return 0;
-}
-
-/* Clients that are not users of this machine need a token. */
-static int check_remote(const struct mcp_http_cfg *cfg, const struct http_address *address,
-                        struct diag *d)
-{
-	if (address->is_loopback)
-		return 0;
-	if (!cfg->allows_remote)
-		return diag_set(d, -EINVAL, "add --allow-remote to let other machines reach it",
-		                "%s is not a loopback address", address->text);
-	if (!cfg->token_file)
-		return diag_set(d, -EINVAL, "add --token-file FILE",
-		                "a server that other machines can reach needs a token");
 	return 0;
 }
 
@@ -487,7 +462,7 @@ int mcp_http_open(const struct mcp_http_cfg *cfg, struct diag *d, struct mcp_htt
 	int err = http_address_parse(cfg->address, d, &address);
 
 	if (!err)
-		err = check_remote(cfg, &address, d);
+		err = http_address_check(&address, cfg->allows_remote, cfg->token_file, d);
 	if (err)
 		return err;
 	h = calloc(1, sizeof(*h));
@@ -500,6 +475,9 @@ int mcp_http_open(const struct mcp_http_cfg *cfg, struct diag *d, struct mcp_htt
 		                        .origins = cfg->origins,
 		                        .nr_origins = cfg->nr_origins };
 	h->timeout_ns = (cfg->timeout_s ? cfg->timeout_s : DEFAULT_TIMEOUT_S) * HTTP_NS_PER_SECOND;
+	h->peers = (struct http_peers){ .timeout_ns = h->timeout_ns,
+		                        .nr_max = CONNECTIONS_MAX,
+		                        .nr_idle = SILENT_MAX };
 	pthread_mutex_init(&h->lock, NULL);
 	h->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = h->kick_fd < 0 ? diag_set(d, -errno, NULL, "cannot make an event")

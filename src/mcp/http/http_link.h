@@ -11,7 +11,7 @@
  *
  * Refused, and logged: another Host than this machine's, another Origin than was allowed
  * (http_guard), a missing or wrong token (http_token), what is too large, too slow or too much
- * (http_peer). Bounded: connections, sessions, streams of a session, bytes of bodies, messages of a
+ * (http_peers). Bounded: connections, sessions, streams of a session, bytes of bodies, messages of a
  * stream. An idle session is closed. Listens on loopback only, unless the configuration says
  * otherwise, which needs a token.
  *

@@ -9,17 +9,17 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
-#include "mcp/http/http_guard.h"
+#include "http/http_guard.h"
+#include "http/http_peers.h"
 #include "mcp/http/http_link.h"
 #include "mcp/http/http_stream.h"
 
 #define CONNECTIONS_MAX 64U
+#define SILENT_MAX      32U /* of one address, that never sent an allowed request */
 #define SESSIONS_MAX    32U
 #define STREAMS_MAX     32U /* of a session */
 #define LISTENERS_MAX   32U /* requests without a session that keep their connections */
 #define SESSION_ID_LEN  33U
-
-#define HTTP_NS_PER_SECOND 1000000000ULL
 
 struct http_session {
 	char id[SESSION_ID_LEN];
@@ -33,17 +33,6 @@ struct http_session {
 	bool is_ending;
 	bool is_stateless; /* of one request alone; never listed */
 	struct http_session *next;
-};
-
-/* A TCP connection. It has until the deadline to bring a whole request. */
-struct http_peer {
-	int fd;
-	struct in6_addr address; /* of the client; IPv4 in its first bytes */
-	uint64_t since_ns;       /* the connection, or the end of the last request */
-	uint64_t deadline_ns;    /* 0 = none: the request is there */
-	bool is_known;           /* it has sent an allowed request */
-	bool is_cut;
-	struct http_peer *next;
 };
 
 /* An HTTP request, from its first header to the last byte of the answer. */
@@ -91,7 +80,7 @@ struct mcp_http {
 	struct http_session *sessions;
 	unsigned int nr_sessions;
 	struct http_session *ending; /* to be freed when nothing points there any more */
-	struct http_peer *peers;
+	struct http_peers peers;
 	struct http_request *requests;
 	size_t body_bytes; /* of all requests */
 };
@@ -115,18 +104,6 @@ void http_suspend(struct http_request *r);
 void *http_keep(void *ctx);
 /* Not held. Frees what has ended. */
 void http_sessions_free(struct mcp_http *h, bool is_all);
-
-/* http_peer.c; the lock is held but for the first. */
-void http_on_connection(void *ctx, struct MHD_Connection *connection, void **slot,
-                        enum MHD_ConnectionNotificationCode code);
-void http_peer_is_allowed(const struct http_request *r); /* its header is: the body may follow */
-void http_peer_is_whole(const struct http_request *r);
-void http_peer_is_done(const struct http_request *r);
-/*
- * Cuts those that take too long, and those that are too many; true if there are still too many:
- * check again soon.
- */
-bool http_peers_check(struct mcp_http *h);
 
 /* http_answer.c; the lock is held. */
 enum MHD_Result http_refuse(struct http_request *r, unsigned int status, const char *why);

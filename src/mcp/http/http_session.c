@@ -280,7 +280,7 @@ static void drop_gone(struct mcp_http *h)
 /* Until something is to be done, or a second has passed in which something may have become due. */
 static void wait_for_work(struct mcp_http *h, bool is_over_limit)
 {
-	int wait_ms = h->sessions || h->ending || h->peers ? KEEPER_MS : -1;
+	int wait_ms = h->sessions || h->ending || h->peers.first ? KEEPER_MS : -1;
 	struct http_request *of[WATCHED_MAX];
 	struct pollfd fds[WATCHED_MAX];
 	nfds_t nr = list_sleepers(h, fds, of);
@@ -419,7 +419,7 @@ void *http_keep(void *ctx)
 		drop_gone(h);
 		while (give_up_one(h))
 			;
-		is_over_limit = http_peers_check(h);
+		is_over_limit = http_peers_check(&h->peers);
 		beat(h);
 		for (struct http_session *s = h->sessions; s; s = s->next)
 			drop_old_streams(s);

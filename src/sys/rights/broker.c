@@ -30,7 +30,9 @@ static const uint64_t caps_of_op[BROKER_NR_OPS] = {
 	[BROKER_BPF_NEXT] = CAPS_BIT(CAP_SYS_ADMIN),
 	[BROKER_BPF_OPEN] = CAPS_BIT(CAP_SYS_ADMIN),
 	[BROKER_CONNECT] = CAPS_BIT(CAP_DAC_OVERRIDE),
+	[BROKER_FILE_OPEN] = CAPS_BIT(CAP_DAC_READ_SEARCH),
 	[BROKER_DIR_OPEN] = CAPS_BIT(CAP_DAC_READ_SEARCH),
+	[BROKER_DIR_MAKE] = CAPS_BIT(CAP_DAC_OVERRIDE),
 	[BROKER_DIR_CREATE] = CAPS_BIT(CAP_DAC_OVERRIDE),
 	[BROKER_DIR_KEEP] = CAPS_BIT(CAP_DAC_OVERRIDE) | CAPS_BIT(CAP_FOWNER),
 	[BROKER_CREATE] = CAPS_BIT(CAP_DAC_OVERRIDE),
@@ -376,6 +378,27 @@ int broker_connect(const char *path)
 	if (err)
 		return err;
 	return broker_is_there() ? broker_ask(&r, -1) : broker_socket_connect(path);
+}
+
+int broker_allow_file(const char *path)
+{
+	struct broker_request r = { .op = BROKER_FILE };
+	int err = set_path(&r, path);
+
+	return err || !broker_is_there() ? err : broker_ask(&r, -1);
+}
+
+int broker_file_open(const char *path)
+{
+	struct broker_request r = { .op = BROKER_FILE_OPEN };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err = -errno;
+
+	if (fd >= 0)
+		return fd;
+	if ((err != -EACCES && err != -EPERM) || !broker_is_there() || set_path(&r, path))
+		return err;
+	fd = broker_ask(&r, -1);
+	return fd == -EACCES ? err : fd;
 }
 
 bool broker_is_there(void)

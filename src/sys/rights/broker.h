@@ -35,10 +35,13 @@ enum broker_op {
 	BROKER_BPF_OPEN,  /* one of them; maps for reading */
 	BROKER_SOCKET,    /* the path of a socket; before the seal only */
 	BROKER_CONNECT,   /* to that one */
+	BROKER_FILE,      /* the path of a file that is read again later; before the seal only */
+	BROKER_FILE_OPEN, /* that one, for reading */
 	BROKER_DIR, /* a directory whose files may be used (sys/rights/broker_dirs); before the seal only */
 	BROKER_DIR_OPEN,  /* one of them, for reading */
 	BROKER_DIR_AGAIN, /* the same once more */
 	BROKER_DIR_PLACE, /* where a new one can be made */
+	BROKER_DIR_MAKE,  /* a directory below it */
 	BROKER_DIR_CREATE,
 	BROKER_DIR_KEEP,   /* gives its name to one that was made */
 	BROKER_DIR_REMOVE, /* one that was made */
@@ -61,6 +64,11 @@ enum broker_op {
 #define BROKER_DIRS                                                                            \
 	(BROKER_BIT(BROKER_DIR) | BROKER_BIT(BROKER_DIR_OPEN) | BROKER_BIT(BROKER_DIR_AGAIN) | \
 	 BROKER_BIT(BROKER_DIR_PLACE) | BROKER_BIT(BROKER_DIR_CREATE) |                        \
+	 BROKER_BIT(BROKER_DIR_KEEP) | BROKER_BIT(BROKER_DIR_REMOVE))
+
+/* To make files there, and to read none. */
+#define BROKER_DIRS_WRITE                                                                       \
+	(BROKER_BIT(BROKER_DIR) | BROKER_BIT(BROKER_DIR_MAKE) | BROKER_BIT(BROKER_DIR_CREATE) | \
 	 BROKER_BIT(BROKER_DIR_KEEP) | BROKER_BIT(BROKER_DIR_REMOVE))
 
 #define BROKER_PERF_EVENTS (BROKER_BIT(BROKER_PERF_LIKE) | BROKER_BIT(BROKER_PERF))
@@ -153,6 +161,12 @@ MUST_USE int broker_load(broker_load_fn *load, const void *order, size_t bytes,
 MUST_USE int broker_allow_socket(const char *path);
 /* A stream connection that does not block, or -errno. */
 MUST_USE int broker_connect(const char *path);
+
+/* A path for broker_file_open(); at most BROKER_FILES_MAX, before broker_seal(). */
+#define BROKER_FILES_MAX 2
+MUST_USE int broker_allow_file(const char *path);
+/* Whatever ordinary file has that path now, for reading: with the caller's own rights where they suffice. A descriptor, or -errno. */
+MUST_USE int broker_file_open(const char *path);
 
 /*
  * Where files are made later: a directory of which the user has chosen the path. With a name, only files NAME.SOMETHING can be

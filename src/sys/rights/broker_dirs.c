@@ -72,8 +72,21 @@ int broker_dirs_place(const struct broker_dirs *s, const char *path, char **real
 
 int broker_dirs_create(const struct broker_dirs *s, const char *real, bool is_beside)
 {
-	return s->is_lent ? broker_ask_dirs(BROKER_DIR_CREATE, is_beside, real, -1)
-	                  : dirs_create(s, real, is_beside);
+	enum dirs_how how = is_beside ? DIRS_BESIDE : DIRS_NAMED;
+
+	return s->is_lent ? broker_ask_dirs(BROKER_DIR_CREATE, how, real, -1)
+	                  : dirs_create(s, real, how);
+}
+
+int broker_dirs_create_shared(const struct broker_dirs *s, const char *real)
+{
+	return s->is_lent ? broker_ask_dirs(BROKER_DIR_CREATE, DIRS_SHARED, real, -1)
+	                  : dirs_create(s, real, DIRS_SHARED);
+}
+
+int broker_dirs_make(struct broker_dirs *s, const char *real)
+{
+	return s->is_lent ? broker_ask_dirs(BROKER_DIR_MAKE, 0, real, -1) : dirs_make(s, real);
 }
 
 int broker_dirs_keep(const struct broker_dirs *s, int fd, const char *real)

@@ -7,7 +7,7 @@
  *
  * A path is made real, then opened below the descriptor of its directory without following any link, so that what happens to
  * it meanwhile leads nowhere else. -EXDEV: it is not below any of them, whether or not there is such a file. Any thread may
- * call all but broker_dirs_add() and broker_dirs_done().
+ * call all but broker_dirs_add(), broker_dirs_make() and broker_dirs_done().
  */
 #pragma once
 
@@ -41,8 +41,15 @@ MUST_USE int broker_dirs_again(const struct broker_dirs *s, int fd);
 
 /* The real path, to be freed, of a file to be made: its directory is there, and only an ordinary file may be in its place. */
 MUST_USE int broker_dirs_place(const struct broker_dirs *s, const char *path, char **real);
+/*
+ * A directory whose own one is there; 0 also if it is there itself, -EEXIST if something else is. A named directory that was removed and made again is
+ * found by its path. Not beside other calls.
+ */
+MUST_USE int broker_dirs_make(struct broker_dirs *s, const char *real);
 /* A new file for its owner only, to be written: under that path, -EEXIST if it is taken, or under a name of its own beside it. */
 MUST_USE int broker_dirs_create(const struct broker_dirs *s, const char *real, bool is_beside);
+/* The same beside it, for whom the umask lets read it. */
+MUST_USE int broker_dirs_create_shared(const struct broker_dirs *s, const char *real);
 /* One that was made beside takes its path, and the place of what was there. */
 MUST_USE int broker_dirs_keep(const struct broker_dirs *s, int fd, const char *real);
 /* A file that was made, by its descriptor. */

@@ -181,14 +181,50 @@ int dirs_place(const struct broker_dirs *s, const char *path)
 	return parent < 0 ? parent : TAKE_FD(parent);
 }
 
-static int create_in(int parent, const char *name)
+/* A directory that was removed is looked for where it was. */
+static void find_again(struct broker_dir *d)
 {
-	int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		                .resolve = RESOLVE_NO_SYMLINKS };
+	struct stat st;
+	int fd;
+
+	if (fstat(d->fd, &st) || st.st_nlink)
+		return;
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, d->path, &how, sizeof(how));
+	if (fd < 0)
+		return;
+	close(d->fd);
+	d->fd = fd;
+}
+
+int dirs_make(struct broker_dirs *s, const char *real)
+{
+	SCOPED(scoped_close) int parent = -1;
+	SCOPED(scoped_close) int made = -1;
+	const char *name;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		find_again(&s->at[i]);
+	parent = open_parent(s, real, &name);
+	if (parent < 0)
+		return parent;
+	if (mkdirat(parent, name, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	made = open_beneath(parent, name, O_DIRECTORY);
+	return made < 0 ? -EEXIST : 0;
+}
+
+static int create_in(int parent, const char *name, mode_t mode)
+{
+	int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	return fd < 0 ? -errno : fd;
 }
 
-static int create_beside(int parent)
+static int create_beside(int parent, mode_t mode)
 {
 	char name[NAME_MAX + 1];
 	uint64_t nr;
@@ -198,19 +234,20 @@ static int create_beside(int parent)
 		if (getrandom(&nr, sizeof(nr), 0) != (ssize_t)sizeof(nr))
 			return -EIO;
 		(void)snprintf(name, sizeof(name), BESIDE "%016llx", (unsigned long long)nr);
-		fd = create_in(parent, name);
+		fd = create_in(parent, name, mode);
 	}
 	return fd;
 }
 
-int dirs_create(const struct broker_dirs *s, const char *real, bool is_beside)
+int dirs_create(const struct broker_dirs *s, const char *real, enum dirs_how how)
 {
 	const char *name;
 	SCOPED(scoped_close) int parent = open_parent(s, real, &name);
 
 	if (parent < 0)
 		return parent;
-	return is_beside ? create_beside(parent) : create_in(parent, name);
+	return how == DIRS_NAMED ? create_in(parent, name, 0600)
+	                         : create_beside(parent, how == DIRS_SHARED ? 0666 : 0600);
 }
 
 /*
@@ -284,8 +321,10 @@ int broker_serve_dirs(struct broker_state *s, const struct broker_request *r, in
 		return dirs_again(given);
 	case BROKER_DIR_PLACE:
 		return dirs_place(&s->dirs, r->path);
+	case BROKER_DIR_MAKE:
+		return dirs_make(&s->dirs, r->path);
 	case BROKER_DIR_CREATE:
-		return dirs_create(&s->dirs, r->path, r->mode != 0);
+		return dirs_create(&s->dirs, r->path, (enum dirs_how)r->mode);
 	case BROKER_DIR_KEEP:
 		return dirs_keep(&s->dirs, given, r->path);
 	default:

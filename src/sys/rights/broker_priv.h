@@ -50,7 +50,8 @@ struct broker_state {
 	uint32_t nr_slots;
 	struct broker_perfs perfs;
 	struct broker_dirs dirs;
-	char socket[SOCKET_PATH_MAX]; /* that may be connected to; "" = none */
+	char socket[SOCKET_PATH_MAX];           /* that may be connected to; "" = none */
+	char files[BROKER_FILES_MAX][PATH_MAX]; /* that may be read; "" = none */
 	bool is_sealed;
 	bool is_lent; /* the rights that are used are not those of the one who asks */
 };
@@ -67,7 +68,9 @@ MUST_USE int dirs_add(struct broker_dirs *s, const char *path, int fd); /* fd is
 MUST_USE int dirs_open(const struct broker_dirs *s, const char *path);
 MUST_USE int dirs_again(int fd);
 MUST_USE int dirs_place(const struct broker_dirs *s, const char *path); /* its directory */
-MUST_USE int dirs_create(const struct broker_dirs *s, const char *real, bool is_beside);
+MUST_USE int dirs_make(struct broker_dirs *s, const char *real);
+enum dirs_how { DIRS_NAMED, DIRS_BESIDE, DIRS_SHARED }; /* the last is beside, too */
+MUST_USE int dirs_create(const struct broker_dirs *s, const char *real, enum dirs_how how);
 MUST_USE int dirs_keep(const struct broker_dirs *s, int fd, const char *real);
 MUST_USE int dirs_remove(const struct broker_dirs *s, int fd);
 /* Where the file of a descriptor is now. */

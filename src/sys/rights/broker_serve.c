@@ -414,6 +414,31 @@ int broker_socket_connect(const char *path)
 	return TAKE_FD(fd);
 }
 
+static int serve_file(struct broker_state *s, const char *path)
+{
+	for (size_t i = 0; i < BROKER_FILES_MAX && !s->is_sealed && path[0]; i++) {
+		if (s->files[i][0])
+			continue;
+		memcpy(s->files[i], path, strlen(path) + 1);
+		return 0;
+	}
+	return -EACCES;
+}
+
+static int serve_file_open(const struct broker_state *s, const char *path)
+{
+	SCOPED(scoped_close) int found = -1;
+
+	for (size_t i = 0; i < BROKER_FILES_MAX && found < 0; i++) {
+		if (!path[0] || strcmp(s->files[i], path) != 0)
+			continue;
+		found = open(path, O_PATH | O_CLOEXEC);
+		if (found < 0)
+			return -errno;
+	}
+	return found < 0 ? -EACCES : reopen(found, false);
+}
+
 int broker_serve(struct broker_state *s, const struct broker_request *r, int given)
 {
 	if (r->op >= BROKER_NR_OPS || !(s->ops & BROKER_BIT(r->op)))
@@ -446,10 +471,15 @@ int broker_serve(struct broker_state *s, const struct broker_request *r, int giv
 		return s->socket[0] && strcmp(s->socket, r->path) == 0
 		               ? broker_socket_connect(r->path)
 		               : -EACCES;
+	case BROKER_FILE:
+		return serve_file(s, r->path);
+	case BROKER_FILE_OPEN:
+		return serve_file_open(s, r->path);
 	case BROKER_DIR:
 	case BROKER_DIR_OPEN:
 	case BROKER_DIR_AGAIN:
 	case BROKER_DIR_PLACE:
+	case BROKER_DIR_MAKE:
 	case BROKER_DIR_CREATE:
 	case BROKER_DIR_KEEP:
 	case BROKER_DIR_REMOVE:
@@ -479,10 +509,10 @@ static bool gives_descriptor(uint32_t op)
 {
 	return op == BROKER_OPEN || op == BROKER_BPF_STATS || op == BROKER_CGROUP ||
 	       op == BROKER_CREATE || op == BROKER_PERF || op == BROKER_BPF_OPEN ||
-	       op == BROKER_CONNECT || op == BROKER_DIR_OPEN || op == BROKER_DIR_AGAIN ||
-	       op == BROKER_DIR_PLACE || op == BROKER_DIR_CREATE || op == BROKER_PERF_ANY ||
-	       op == BROKER_KPROBE || op == BROKER_UPROBE || op == BROKER_MAP ||
-	       op == BROKER_DOCTOR;
+	       op == BROKER_CONNECT || op == BROKER_FILE_OPEN || op == BROKER_DIR_OPEN ||
+	       op == BROKER_DIR_AGAIN || op == BROKER_DIR_PLACE || op == BROKER_DIR_CREATE ||
+	       op == BROKER_PERF_ANY || op == BROKER_KPROBE || op == BROKER_UPROBE ||
+	       op == BROKER_MAP || op == BROKER_DOCTOR;
 }
 
 /* A request of any length and content. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -73,7 +74,7 @@ static bool is_alone(void)
 	return nr == 1;
 }
 
-static int set_caps(uint64_t effective, uint64_t permitted)
+static int set_all_caps(uint64_t effective, uint64_t permitted, uint64_t inheritable)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -81,8 +82,14 @@ static int set_caps(uint64_t effective, uint64_t permitted)
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].effective = (uint32_t)(effective >> (32 * i));
 		data[i].permitted = (uint32_t)(permitted >> (32 * i));
+		data[i].inheritable = (uint32_t)(inheritable >> (32 * i));
 	}
 	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+static int set_caps(uint64_t effective, uint64_t permitted)
+{
+	return set_all_caps(effective, permitted, 0);
 }
 
 int privilege_show(uint64_t caps)
@@ -108,6 +115,21 @@ int privilege_hide(void)
 	if (setegid(getgid()) || seteuid(getuid()))
 		return -errno;
 	return privilege_show(HARMLESS_TO_FILES);
+}
+
+int privilege_hand_down(void)
+{
+	struct caps own;
+	int err = caps_get(&own);
+
+	if (err || getuid() == 0 || getauxval(AT_SECURE))
+		return err;
+	err = set_all_caps(own.effective, own.permitted, own.permitted);
+	for (int cap = 0; cap < 64 && !err; cap++)
+		if (own.permitted & CAPS_BIT(cap) &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0))
+			err = -errno;
+	return err;
 }
 
 /* Without CAP_SETPCAP, as with capabilities of a file, it stays: no_new_privs makes it meaningless. */

@@ -31,6 +31,12 @@ void privilege_user(struct privilege_user *out);
  * being effective. They stay permitted, so that a broker can still use them.
  */
 MUST_USE int privilege_hide(void);
+/*
+ * For a process that starts this program again: it shall have what is permitted here. privilege_hide() has cleared the ambient set,
+ * and a file gives nothing on a file system without set-id bits, as systemd makes them for units with NoNewPrivileges. Only
+ * where the rights are those of the process that started us (not AT_SECURE), so that its environment has nothing to gain.
+ */
+MUST_USE int privilege_hand_down(void);
 /* Makes all permitted capabilities of the mask effective again, and no other; for the broker. */
 MUST_USE int privilege_show(uint64_t caps);
 

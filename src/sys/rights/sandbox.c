@@ -139,7 +139,7 @@ static struct sandbox_wire wire_of(struct sandbox *s)
 	return (struct sandbox_wire){ .fd = s->fd, .wait = wait_ready, .ctx = s };
 }
 
-int sandbox_ask(struct sandbox *s, const struct sandbox_msg *m, const struct sandbox_limits *limits)
+int sandbox_reply(struct sandbox *s, const struct sandbox_msg *m)
 {
 	struct sandbox_wire wire = wire_of(s);
 	int err;
@@ -148,11 +148,18 @@ int sandbox_ask(struct sandbox *s, const struct sandbox_msg *m, const struct san
 		return -EPIPE;
 	if (m->error)
 		return m->error;
+	err = sandbox_msg_send(&wire, m);
+	return err ? die(s, err) : 0;
+}
+
+int sandbox_ask(struct sandbox *s, const struct sandbox_msg *m, const struct sandbox_limits *limits)
+{
+	if (!s->pid)
+		return -EPIPE;
 	s->limits = *limits;
 	s->asked_ns = clock_boot_ns();
 	s->asked_cpu_ns = cpu_ns(s);
-	err = sandbox_msg_send(&wire, m);
-	return err ? die(s, err) : 0;
+	return sandbox_reply(s, m);
 }
 
 static int give_up(void *ctx, short events)

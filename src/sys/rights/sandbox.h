@@ -61,6 +61,8 @@ struct sandbox_limits {
 /* A request begins; the limits hold until the next one. */
 MUST_USE int sandbox_ask(struct sandbox *s, const struct sandbox_msg *m,
                          const struct sandbox_limits *limits);
+/* The answer to something that the child asks before it has answered itself; the limits go on. */
+MUST_USE int sandbox_reply(struct sandbox *s, const struct sandbox_msg *m);
 /* A message to a working child, which it may poll for; never blocks. */
 void sandbox_notify(struct sandbox *s, uint32_t kind);
 /* The next message of the child. -errno: it is dead, and sandbox_why() says why. */

@@ -1,4 +1,4 @@
-#include "mcp/own_dir.h"
+#include "sys/rights/own_dir.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* mcp/own_dir — a directory for the server's own files, which it can still use once it has given up its rights. */
+/* sys/rights/own_dir — a directory for the server's own files, which it can still use once it has given up its rights. */
 #pragma once
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "mcp/http/http_token.h"
+#include "http/http_token.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * mcp/http/http_guard — what the headers of an HTTP request say: which clients may connect, and
+ * http/http_guard — what the headers of an HTTP request say: which clients may connect, and
  * what they accept. Untrusted; pure.
  *
  * A page in a browser can be made to reach a server on its own machine under any name ("DNS rebinding"); it cannot forge Host

@@ -1,4 +1,4 @@
-#include "mcp/http/http_token.h"
+#include "http/http_token.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mcp/own_dir.h"
+#include "sys/rights/broker.h"
+#include "sys/rights/own_dir.h"
 
 #define TOKEN_MIN_LEN   16U
 #define TOKEN_MAX_LEN   4096U
@@ -49,14 +50,18 @@ static int check_mode(const char *path, const struct stat *st, bool is_strict, s
 
 int http_token_read(const char *path, bool is_strict, struct diag *d, char **out)
 {
-	SCOPED(scoped_fclose) FILE *file = fopen(path, "re");
+	SCOPED(scoped_fclose) FILE *file = NULL;
+	int fd = broker_file_open(path), err = fd;
 	char line[TOKEN_MAX_LEN + 2];
 	struct stat st;
 	size_t len;
-	int err;
 
-	if (!file || fstat(fileno(file), &st) < 0)
-		return diag_set(d, -errno, "check the path and its permissions",
+	if (fd >= 0 && !(file = fdopen(fd, "r"))) {
+		err = -errno;
+		close(fd);
+	}
+	if (!file || fstat(fd, &st) < 0)
+		return diag_set(d, file ? -errno : err, "check the path and its permissions",
 		                "cannot read the token file '%s'", path);
 	err = check_mode(path, &st, is_strict, d);
 	if (err)

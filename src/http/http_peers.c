@@ -1,13 +1,6 @@
-/*
- * TCP connections of the HTTP server: how long each may take, and which one is closed when there
- * are too many.
- *
- * Any client that can connect can open connections and stay idle, before a token is required. So a
- * new connection has a short time to bring its first header; one address may have only some that
- * have brought none; and when all places are taken, the connection idle longest is closed. One that
- * has sent an allowed request before is closed after those that never did, and one whose request is
- * being answered stays. None is closed at once: clients connect first and send then.
- */
+#include "http/http_peers.h"
+
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,13 +8,23 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "mcp/http/http_priv.h"
 
-#define SILENT_MAX      32U /* of one address, that never sent an allowed request */
 #define MOMENT_NS       (HTTP_NS_PER_SECOND / 4) /* before it counts as silent */
+#define WARN_NS         (10 * HTTP_NS_PER_SECOND)
 #define FIRST_HEADER_NS (5 * HTTP_NS_PER_SECOND) /* or the timeout, if that is shorter */
 
-static uint64_t first_ns(const struct mcp_http *h)
+/* A TCP connection. It has until the deadline to bring a whole request. */
+struct http_peer {
+	int fd;
+	struct in6_addr address; /* of the client; IPv4 in its first bytes */
+	uint64_t since_ns;       /* the connection, or the end of the last request */
+	uint64_t deadline_ns;    /* 0 = none: the request is there */
+	bool is_known;           /* it has sent an allowed request */
+	bool is_cut;
+	struct http_peer *next;
+};
+
+static uint64_t first_ns(const struct http_peers *h)
 {
 	return h->timeout_ns < FIRST_HEADER_NS ? h->timeout_ns : FIRST_HEADER_NS;
 }
@@ -41,12 +44,12 @@ static bool is_silent(const struct http_peer *p)
 }
 
 /* Of one address, or of all if like is NULL; of those that never sent an allowed request, or of all. */
-static struct http_peer *longest_silent(const struct mcp_http *h, const struct http_peer *like,
+static struct http_peer *longest_silent(const struct http_peers *h, const struct http_peer *like,
                                         bool is_unknown)
 {
 	struct http_peer *found = NULL;
 
-	for (struct http_peer *p = h->peers; p; p = p->next) {
+	for (struct http_peer *p = h->first; p; p = p->next) {
 		if ((is_unknown && p->is_known) || (like && !is_same_address(p, like)))
 			continue;
 		if (is_silent(p) && (!found || p->since_ns < found->since_ns))
@@ -55,51 +58,59 @@ static struct http_peer *longest_silent(const struct mcp_http *h, const struct h
 	return found;
 }
 
-static void cut(struct http_peer *p, const char *why)
+/* One line in a while: clients must not be able to fill a log, or to hold us up where it is read slowly. */
+static void cut(struct http_peers *h, struct http_peer *p, const char *why)
 {
-	log_warn("%s; closing its connection", why);
+	uint64_t now_ns = clock_boot_ns();
+
+	if (!h->warned_ns || now_ns - h->warned_ns >= WARN_NS) {
+		log_warn("%s; closing its connection", why);
+		h->warned_ns = now_ns;
+	} else {
+		log_debug("%s; closing its connection", why);
+	}
 	shutdown(p->fd, SHUT_RDWR);
 	p->is_cut = true;
 }
 
-static unsigned int nr_unknown(const struct mcp_http *h, const struct http_peer *like)
+static unsigned int nr_unknown(const struct http_peers *h, const struct http_peer *like)
 {
 	unsigned int nr = 0;
 
-	for (const struct http_peer *p = h->peers; p; p = p->next)
+	for (const struct http_peer *p = h->first; p; p = p->next)
 		nr += !p->is_cut && !p->is_known && p->deadline_ns && is_same_address(p, like);
 	return nr;
 }
 
 /* Whether there are still too many of an address. */
-static bool thin_out(const struct mcp_http *h, const struct http_peer *like)
+static bool thin_out(struct http_peers *h, const struct http_peer *like)
 {
 	struct http_peer *victim;
 
-	while (nr_unknown(h, like) > SILENT_MAX) {
+	while (nr_unknown(h, like) > h->nr_idle) {
 		victim = longest_silent(h, like, true);
 		if (!victim)
 			return true;
-		cut(victim, "a client has too many idle connections");
+		cut(h, victim, "a client has too many idle connections");
 	}
 	return false;
 }
 
 /* Whether there are still too many in all. */
-static bool make_room(const struct mcp_http *h)
+static bool make_room(struct http_peers *h)
 {
 	struct http_peer *victim;
 	unsigned int nr = 0;
 
-	for (const struct http_peer *p = h->peers; p; p = p->next)
+	for (const struct http_peer *p = h->first; p; p = p->next)
 		nr += !p->is_cut;
-	for (; nr > CONNECTIONS_MAX; nr--) {
+	for (; nr > h->nr_max; nr--) {
 		victim = longest_silent(h, NULL, true);
 		if (!victim)
 			victim = longest_silent(h, NULL, false);
 		if (!victim)
 			return true;
-		cut(victim, "too many connections, and a client is idle");
+		cut(h, victim, "too many connections, and a client is idle");
 	}
 	return false;
 }
@@ -118,7 +129,7 @@ static void take_address(struct MHD_Connection *connection, struct http_peer *p)
 		       sizeof(struct in_addr));
 }
 
-static struct http_peer *begin(struct mcp_http *h, struct MHD_Connection *connection)
+static struct http_peer *begin(struct http_peers *h, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -130,14 +141,14 @@ static struct http_peer *begin(struct mcp_http *h, struct MHD_Connection *connec
 	p->since_ns = clock_boot_ns();
 	p->deadline_ns = p->since_ns + first_ns(h);
 	take_address(connection, p);
-	p->next = h->peers;
-	h->peers = p;
+	p->next = h->first;
+	h->first = p;
 	return p;
 }
 
-static void end(struct mcp_http *h, struct http_peer *p)
+static void end(struct http_peers *h, struct http_peer *p)
 {
-	struct http_peer **at = &h->peers;
+	struct http_peer **at = &h->first;
 
 	while (*at && *at != p)
 		at = &(*at)->next;
@@ -146,66 +157,62 @@ static void end(struct mcp_http *h, struct http_peer *p)
 	free(p);
 }
 
-void http_on_connection(void *ctx, struct MHD_Connection *connection, void **slot,
-                        enum MHD_ConnectionNotificationCode code)
+void http_peers_notify(struct http_peers *h, struct MHD_Connection *connection, void **slot,
+                       enum MHD_ConnectionNotificationCode code)
 {
-	struct mcp_http *h = ctx;
-
-	pthread_mutex_lock(&h->lock);
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		*slot = begin(h, connection);
 	} else if (*slot) {
 		end(h, *slot);
 		*slot = NULL;
 	}
-	http_kick(h);
-	pthread_mutex_unlock(&h->lock);
 }
 
-static struct http_peer *peer_of(const struct http_request *r)
+static struct http_peer *peer_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
 }
 
-void http_peer_is_allowed(const struct http_request *r)
+void http_peer_is_allowed(const struct http_peers *h, struct MHD_Connection *connection)
 {
-	struct http_peer *p = peer_of(r);
+	struct http_peer *p = peer_of(connection);
 
 	if (!p)
 		return;
 	p->is_known = true;
-	p->deadline_ns = clock_boot_ns() + r->http->timeout_ns;
+	p->deadline_ns = clock_boot_ns() + h->timeout_ns;
 }
 
-void http_peer_is_whole(const struct http_request *r)
+void http_peer_is_whole(struct MHD_Connection *connection)
 {
-	struct http_peer *p = peer_of(r);
+	struct http_peer *p = peer_of(connection);
 
 	if (p)
 		p->deadline_ns = 0;
 }
 
-void http_peer_is_done(const struct http_request *r)
+void http_peer_is_done(const struct http_peers *h, struct MHD_Connection *connection)
 {
-	struct http_peer *p = peer_of(r);
+	struct http_peer *p = peer_of(connection);
+	uint64_t idle_ns = h->idle_ns ? h->idle_ns : 2 * h->timeout_ns;
 
 	if (!p)
 		return;
 	p->since_ns = clock_boot_ns();
-	p->deadline_ns = p->since_ns + (p->is_known ? 2 * r->http->timeout_ns : first_ns(r->http));
+	p->deadline_ns = p->since_ns + (p->is_known ? idle_ns : first_ns(h));
 }
 
-bool http_peers_check(struct mcp_http *h)
+bool http_peers_check(struct http_peers *h)
 {
 	uint64_t now_ns = clock_boot_ns();
 	bool is_over_limit = false;
 
-	for (struct http_peer *p = h->peers; p; p = p->next) {
+	for (struct http_peer *p = h->first; p; p = p->next) {
 		if (!p->is_cut && p->deadline_ns && now_ns >= p->deadline_ns)
-			cut(p, "a client takes too long to send its request");
+			cut(h, p, "a client takes too long");
 		is_over_limit |= thin_out(h, p);
 	}
 	return make_room(h) || is_over_limit;

@@ -1,4 +1,4 @@
-#include "mcp/http/http_guard.h"
+#include "http/http_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
