@@ -14,6 +14,7 @@
 
 #include "abi/call.h"
 #include "abi/context.h"
+#include "abi/event_counter.h"
 #include "abi/event_hdr.h"
 #include "abi/event_lock.h"
 #include "abi/policy.h"
@@ -72,6 +73,7 @@
 	X(POLICY, 58, ev_policy, "by which policy and priority a task is scheduled from then on") \
 	X(RT_LIMIT, 60, ev_rt_limit, "real-time tasks may not run on a CPU, or may again")        \
 	X(LOCK, 59, ev_lock, "a task or an interrupt has waited for a lock of the kernel")        \
+	X(COUNTER, 61, ev_counter, "a value that a program has written into the trace")           \
 	X(THROTTLED, 49, ev_throttled, "a quota kept its cgroup off a CPU until now")             \
 	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                                  \
 	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                                   \
@@ -275,7 +277,8 @@ struct ev_sample {
 	__u64 period; /* of the sampled event since the last: ns of a clock, cycles; else 1 */
 	__u16 nr_kernel;
 	__u16 nr_user;
-	__u32 event; /* EV_SAMPLE_* */
+	__u16 event;    /* EV_SAMPLE_* */
+	__u16 user_end; /* enum prof_end of abi/profile: where the walk of the user stack ended */
 };
 
 /* Followed by nr values, each __u64. */
@@ -346,13 +349,6 @@ struct ev_scx_state {
 	__s64 exit_code; /* that the scheduler gave for it; 0 = none */
 	char name[32];
 	char message[128]; /* what the kernel or the scheduler said to it; may be empty */
-};
-
-/* Of all that the kernel counts, only what has changed. */
-struct ev_scx_counter {
-	struct ev_hdr hdr;
-	__s64 value; /* since the scheduler was loaded */
-	char name[48];
 };
 
 /* Requests and other slices on tracks; tid 0 = of no task. Texts are those of EV_STRING. */

@@ -34,6 +34,7 @@ static const uint16_t texts[EV_KIND_MAX][2] = {
 	[EV_NET] = { LAST(ev_net, name) },
 	[EV_SUSPEND] = { LAST(ev_suspend, action) },
 	[EV_SCX_COUNTER] = { LAST(ev_scx_counter, name) },
+	[EV_COUNTER] = { LAST(ev_counter, name) },
 	[EV_TASK_INFO] = { LAST(ev_task_info, comm) },
 };
 

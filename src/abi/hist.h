@@ -21,6 +21,14 @@
 #define HIST_BLOCK_SLOTS 8 /* slots travel in blocks, and empty blocks stay at home */
 #define HIST_BLOCKS      (HIST_SLOTS / HIST_BLOCK_SLOTS)
 
+/* BPF has no multiplication that keeps the upper half, so its compiler would divide. Exact, as asserted below. */
+#define HIST_US_FACTOR   274877907ULL /* 2^38 / 1000, rounded up */
+#define HIST_STEP_FACTOR 205U         /* 2^11 / 10, rounded up */
+
+/* Rounding a factor up adds less than one part of the divisor to the largest dividend. */
+_Static_assert((HIST_US_FACTOR * 1000 - (1ULL << 38)) << 32 < 1ULL << 38, "exact below 2^32 ns");
+_Static_assert((HIST_STEP_FACTOR * HIST_STEP_US - (1U << 11)) * HIST_LINEAR_US < 1U << 11,
+               "exact for all steps");
 _Static_assert(HIST_SLOTS == 216, "layout shared with BPF");
 _Static_assert(HIST_SLOTS % HIST_BLOCK_SLOTS == 0 && HIST_BLOCKS <= 32, "one bit per block");
 
@@ -52,15 +60,20 @@ static inline __u32 hist_log2(__u64 v)
 	return log + (__u32)(v >> 1);
 }
 
+static inline __u64 hist_us(__u64 ns)
+{
+	return ns >> 32 ? ns / 1000 : ns * HIST_US_FACTOR >> 38;
+}
+
 static inline __u32 hist_slot(__u64 ns)
 {
-	__u64 us = ns / 1000;
+	__u64 us = hist_us(ns);
 	__u32 log;
 
 	if (us < HIST_FINE_US)
 		return (__u32)us;
 	if (us < HIST_LINEAR_US)
-		return HIST_FINE_US + ((__u32)us - HIST_FINE_US) / HIST_STEP_US;
+		return HIST_FINE_US + (((__u32)us - HIST_FINE_US) * HIST_STEP_FACTOR >> 11);
 	log = hist_log2(us);
 	if (log > HIST_LOG2_LAST)
 		return HIST_SLOTS - 1;

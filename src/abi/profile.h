@@ -3,8 +3,16 @@
 
 #include <linux/types.h>
 
-#define PROF_DEPTH   127 /* frames; the kernel's own default for perf */
-#define PROF_ANY_CPU (~0U)
+#define PROF_DEPTH    127 /* frames; the kernel's own default for perf */
+#define PROF_ANY_CPU  (~0U)
+#define PROF_CPU_BITS 16 /* of the number of a copy */
+
+/* Which user stacks are copied to user space, to be walked there. */
+enum prof_copies {
+	PROF_COPIES_NONE,
+	PROF_COPIES_ALL,
+	PROF_COPIES_EARLY, /* of processes that have no tables yet */
+};
 
 struct prof_cfg {
 	__u64 seed;        /* of the hash of stacks */
@@ -19,7 +27,43 @@ struct prof_cfg {
 	__u8 no_user;
 	__u8 switch_args; /* enum abi_switch_args */
 	__u8 may_create;  /* task storage can be allocated under scheduler locks */
-	__u8 pad_[5];
+	__u8 by_tables;   /* user stacks; else by frame pointers */
+	__u8 by_copies;   /* user stacks: enum prof_copies */
+	__u8 by_cgroup;   /* rows are of one cgroup */
+	__u8 pad_[2];
+	__u64 pc_mask; /* bits of an address of code; arm64 signs return addresses in the others */
+	__u64 wall_ns; /* time between two samples of a CPU, which those that run at the same time share; 0 = not so */
+	__u32 nr_cpus; /* of those, possible ones */
+	__u32 pad2_;
+};
+
+/* Whether a CPU runs a wanted task; on a line of its own. */
+struct prof_busy {
+	__u32 is_busy;
+	__u32 pad_[15];
+};
+
+/* Of the programs that take stacks for the event stream. */
+struct stacks_cfg {
+	__u64 pc_mask; /* as in struct prof_cfg */
+	__u32 by_tables;
+	__u32 pad_;
+};
+
+/* Where the walk of a user stack by tables has ended. */
+#define PROF_ENDS(X)                                                           \
+	X(NOT_KNOWN, "by frame pointers: whether that is all, is not known")   \
+	X(WHOLE, "at the first function of the thread")                        \
+	X(NO_TABLE, "in code without a table, and without frame pointers")     \
+	X(READ, "at memory that could not be read: paged out, or not a stack") \
+	X(DEPTH, "after PROF_DEPTH frames")                                    \
+	X(RULE, "at a rule that no row can express")
+
+enum prof_end {
+#define X(name, text) PROF_END_##name,
+	PROF_ENDS(X)
+#undef X
+		PROF_NR_ENDS
 };
 
 /*
@@ -41,11 +85,12 @@ struct prof_key {
 	__u64 user;
 	__u64 start_ns; /* of the task: distinguishes it from a later one with the same tid */
 	__u64 exec;     /* how many programs it has been */
+	__u64 cgroup;   /* 0 = not asked for, or an interrupt */
 	__u32 tgid;
 	__u32 tid;
 	char comm[16];
 	__u32 generation;
-	__u32 pad_;
+	__u32 is_copy; /* user is the number of a copy */
 };
 
 struct prof_row {
@@ -59,8 +104,16 @@ struct prof_row {
 
 struct prof_stack {
 	__u32 nr;
-	__u32 pad_;
+	__u32 end;             /* enum prof_end */
 	__u64 ips[PROF_DEPTH]; /* what is beyond nr means nothing */
+};
+
+/* What comes with a copy of a user stack. In the key of its row the number stands for the stack. */
+struct prof_copy {
+	__u64 number;
+	__u64 ts_ns; /* boot time */
+	__u32 tgid;
+	__u32 pad_;
 };
 
 struct prof_cpu {
@@ -70,7 +123,8 @@ struct prof_cpu {
 	__u64 idle;
 	__u64 no_stack; /* stacks that the kernel would not walk */
 	__u64 nr_hits;  /* for cfg.every */
+	__u64 nr_copies;
 };
 
-_Static_assert(sizeof(struct prof_key) == 64, "no padding: it is compared byte by byte");
+_Static_assert(sizeof(struct prof_key) == 72, "no padding: it is compared byte by byte");
 _Static_assert(sizeof(struct prof_stack) == 1024, "one KiB each");

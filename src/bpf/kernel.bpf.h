@@ -216,8 +216,9 @@ struct task_struct {
 	struct sched_dl_entity dl;
 	struct sched_dl_entity *dl_server; /* on whose time it runs; Linux 6.8 */
 	struct sched_ext_entity scx;
-	int pid;  /* what user space calls tid */
-	int tgid; /* what user space calls pid */
+	int pid;              /* what user space calls tid */
+	int tgid;             /* what user space calls pid */
+	struct mm_struct *mm; /* none of threads of the kernel, and of what exits */
 	struct task_struct *group_leader;
 	struct list_head thread_node;
 	struct signal_struct *signal;

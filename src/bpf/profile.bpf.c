@@ -15,6 +15,7 @@
 #include "bpf/profile_rows.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
+#include "bpf/unwind_follow.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -164,6 +165,19 @@ int on_switch(__u64 *ctx)
 		come_back(a.next, c, now);
 	if (is_leaving_asleep(&a) && is_here() && is_wanted(a.prev))
 		leave(ctx, a.prev, c, now);
+	return 0;
+}
+
+/* How many CPUs run wanted tasks is known at every moment: a sample says it of its own CPU alone. */
+SEC("tp_btf/sched_switch")
+int on_switch_busy(__u64 *ctx)
+{
+	struct switch_args a;
+
+	if (!is_open)
+		return 0;
+	switch_args_read(ctx, cfg.switch_args, &a);
+	note_busy(a.next);
 	return 0;
 }
 

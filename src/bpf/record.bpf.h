@@ -29,14 +29,10 @@ static __always_inline void record_extremes(struct abi_extremes *e, __u32 epoch,
 		e->epoch = epoch;
 }
 
-static __always_inline void record_sample(struct abi_hist *h, __u32 epoch, __u64 ns, __u64 now,
-                                          __u32 cpu)
+/* Into a slot that is known: where a duration counts in two histograms, it is looked for once. */
+static __always_inline void record_at(struct abi_hist *h, __u64 slot, __u32 epoch, __u64 ns,
+                                      __u64 now, __u32 cpu)
 {
-	__u64 slot;
-
-	if ((__s64)ns < 0) /* clocks of two CPUs may differ by nanoseconds */
-		ns = 0;
-	slot = hist_slot(ns);
 	barrier_var(slot);      /* or the compiler checks one copy and uses another */
 	if (slot >= HIST_SLOTS) /* never: for the verifier */
 		return;
@@ -45,4 +41,12 @@ static __always_inline void record_sample(struct abi_hist *h, __u32 epoch, __u64
 	h->sum_ns += ns;
 	record_extremes(&h->extremes[epoch & 1], epoch, ns, now, cpu);
 	h->count++;
+}
+
+static __always_inline void record_sample(struct abi_hist *h, __u32 epoch, __u64 ns, __u64 now,
+                                          __u32 cpu)
+{
+	if ((__s64)ns < 0) /* clocks of two CPUs may differ by nanoseconds */
+		ns = 0;
+	record_at(h, hist_slot(ns), epoch, ns, now, cpu);
 }

@@ -23,14 +23,20 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
+#include "bpf/unwind_follow.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define STACK_BYTES (EV_SAMPLE_DEPTH * sizeof(__u64))
 #define NR_EVENTS   3U
 
+/* User stacks by tables; zeroed: by frame pointers. */
+const volatile struct stacks_cfg stacks_cfg = {};
+
 struct stack_scratch {
 	__u64 addresses[2 * EV_SAMPLE_DEPTH];
+	struct unwind_walk walk;
+	struct prof_stack user;
 };
 
 struct {
@@ -44,6 +50,7 @@ struct stack {
 	struct stack_scratch *scratch;
 	__u32 kernel_bytes;
 	__u32 user_bytes;
+	__u32 user_end; /* enum prof_end */
 };
 
 struct stack_owner {
@@ -56,10 +63,34 @@ static __always_inline struct stack_owner of_task(struct task_struct *p)
 	return (struct stack_owner){ (__u32)p->pid, (__u32)p->tgid };
 }
 
+/* Apart from its callers: the verifier goes through it once in each program. */
+static __noinline bool walk_user(struct stack_scratch *s)
+{
+	return s && unwind_user(&s->walk, bpf_get_current_task_btf(), &s->user, stacks_cfg.pc_mask);
+}
+
+/* Behind so many bytes of the kernel's frames; how many bytes it takes. */
+static __always_inline long put_user(void *ctx, struct stack_scratch *s, long kernel, __u32 *end)
+{
+	char *to = (char *)s->addresses + kernel;
+	__u32 bytes;
+
+	*end = stacks_cfg.by_tables ? PROF_END_NO_TABLE : PROF_END_NOT_KNOWN;
+	if (!stacks_cfg.by_tables || !walk_user(s))
+		return bpf_get_stack(ctx, to, STACK_BYTES, BPF_F_USER_STACK);
+	*end = s->user.end;
+	bytes = s->user.nr * sizeof(__u64);
+	barrier_var(bytes);
+	if (bytes > STACK_BYTES || bpf_probe_read_kernel(to, bytes, s->user.ips))
+		return 0;
+	return bytes;
+}
+
 /* Kernel threads have no user stack; neither has a task that is about to lose its memory. */
 static __always_inline bool walk(void *ctx, __u32 event, bool has_user, struct stack *out)
 {
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratches, &event);
+	__u32 user_end = PROF_END_NOT_KNOWN;
 	long kernel, user = 0;
 
 	if (!s)
@@ -70,11 +101,11 @@ static __always_inline bool walk(void *ctx, __u32 event, bool has_user, struct s
 	if (kernel > (long)STACK_BYTES) /* never: for the verifier */
 		return false;
 	if (has_user)
-		user = bpf_get_stack(ctx, (char *)s->addresses + kernel, STACK_BYTES,
-		                     BPF_F_USER_STACK);
+		user = put_user(ctx, s, kernel, &user_end);
 	out->scratch = s;
 	out->kernel_bytes = (__u32)kernel;
 	out->user_bytes = user > 0 ? (__u32)user : 0;
+	out->user_end = user_end;
 	return true;
 }
 
@@ -101,7 +132,8 @@ static __always_inline void put_in(const struct stack_owner *w, __u32 event, __u
 	e->period = period;
 	e->nr_kernel = (__u16)(stack->kernel_bytes / sizeof(__u64));
 	e->nr_user = (__u16)(stack->user_bytes / sizeof(__u64));
-	e->event = event;
+	e->event = (__u16)event;
+	e->user_end = (__u16)stack->user_end;
 	end(&s);
 }
 

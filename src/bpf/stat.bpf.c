@@ -79,16 +79,17 @@ static __always_inline void forget_waking(struct stat_task *st, struct task_stru
 		w->waking_ns = 0;
 }
 
-/* Since when a task that is woken now is runnable. A waking seen while it was on a CPU counts from when it left it. */
-static __always_inline __u64 runnable_since(struct stat_task *st, __u64 now)
+/*
+ * Since when a task that is woken now is runnable. A waking seen while it was on a CPU counts from when it left it. Where waits
+ * begin with the waking, the clock has been read there.
+ */
+static __always_inline __u64 runnable_since(struct stat_task *st)
 {
 	__u64 waking_ns = st->waking_ns;
 
-	if (!cfg.is_from_waking)
-		return now;
+	if (!cfg.is_from_waking || !waking_ns)
+		return bpf_ktime_get_boot_ns();
 	st->waking_ns = 0;
-	if (!waking_ns || waking_ns > now)
-		return now;
 	return waking_ns > st->off_cpu_ns ? waking_ns : st->off_cpu_ns;
 }
 
@@ -97,7 +98,7 @@ static __always_inline int woken(struct task_struct *p, enum stat_cause cause,
 {
 	struct stat_cpu *c = this_cpu();
 	struct stat_task *st;
-	__u64 now, since;
+	__u64 since;
 
 	if (!c)
 		return 0;
@@ -111,10 +112,9 @@ static __always_inline int woken(struct task_struct *p, enum stat_cause cause,
 		forget_waking(st, p);
 		return 0;
 	}
-	now = bpf_ktime_get_boot_ns();
-	since = runnable_since(st, now);
+	since = runnable_since(st);
 	if (cfg.has_depth)
-		record_depth(st, p, now);
+		record_depth(st, p, cfg.is_from_waking ? bpf_ktime_get_boot_ns() : since);
 	if (cfg.has_sleep)
 		end_sleep(st, since, task_cpu(p));
 	/* One that was preempted on its way to sleep is still in the queue: its wait goes on. */
@@ -208,14 +208,15 @@ static __always_inline __u8 sleep_kind(__u32 state)
 
 static __always_inline void end_wait(struct stat_task *st, struct stat_cpu *c, __u64 now, __u32 cpu)
 {
-	__u64 ns = now - st->wait_ns;
+	__u64 ns = now - st->wait_ns, slot;
 
-	if ((__s64)ns < 0)
+	if ((__s64)ns < 0) /* clocks of two CPUs may differ by nanoseconds */
 		ns = 0;
+	slot = hist_slot(ns);
 	if (st->wait_cause == STAT_CAUSE_WOKEN) {
-		task_record(st, STAT_DELAY_WOKEN, ns, now, cpu);
+		task_record_at(st, STAT_DELAY_WOKEN, slot, ns, now, cpu);
 	} else if (st->wait_cause == STAT_CAUSE_PREEMPTED) {
-		task_record(st, STAT_DELAY_PREEMPTED, ns, now, cpu);
+		task_record_at(st, STAT_DELAY_PREEMPTED, slot, ns, now, cpu);
 	} else {
 		st->wait_new.ns = ns;
 		st->wait_new.at_ns = now;
@@ -223,7 +224,7 @@ static __always_inline void end_wait(struct stat_task *st, struct stat_cpu *c, _
 		st->wait_new.count = 1;
 		task_note_change(st);
 	}
-	record_sample(&c->delay, epoch, ns, now, cpu);
+	record_at(&c->delay, slot, epoch, ns, now, cpu);
 	if (cfg.outlier_ns && ns >= cfg.outlier_ns)
 		send_outlier(st, ns, now, cpu);
 }

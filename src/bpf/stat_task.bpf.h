@@ -45,6 +45,16 @@ static __always_inline void task_note_change(struct stat_task *st)
 		changed[now & 1].tids[at & (STAT_CHANGED_MAX - 1)] = st->id.tid;
 }
 
+/* The same in a slot that is known. */
+static __always_inline void task_record_at(struct stat_task *st, enum stat_metric m, __u64 slot,
+                                           __u64 ns, __u64 now, __u32 cpu)
+{
+	if (!has_metric(m))
+		return;
+	record_at(task_hist(st, m), slot, epoch, ns, now, cpu);
+	task_note_change(st);
+}
+
 static __always_inline void task_record(struct stat_task *st, enum stat_metric m, __u64 ns,
                                         __u64 now, __u32 cpu)
 {

@@ -82,7 +82,7 @@ int cgroup_part_read(struct cgroup_part *p, const struct loaded *events,
 	fd = bpf_iter_create(link);
 	if (fd < 0)
 		return -errno;
-	/* Paths are good to have; without them cgroups are numbers. */
+	/* Paths are optional: without them cgroups are numbers. */
 	if (p->hierarchy.mount)
 		(void)!cgroup_tree_read(p->hierarchy.mount, NULL, &p->tree);
 	return read_rows(p, fd);

@@ -68,7 +68,6 @@ void context_choose(struct bpf_object *obj, const struct btf *vmlinux,
 {
 	struct bpf_program *prog;
 
-	bpf_do_without_modules(bpf_object__next_program(obj, NULL));
 	bpf_object__for_each_program(prog, obj)
 	{
 		if (is_ours(prog))

@@ -262,6 +262,7 @@ static int open_stacks(struct events *e, const struct events_cfg *cfg, struct di
 	struct stack_part_cfg stacks = {
 		.events = cfg->stacks,
 		.frequency = cfg->stack_frequency,
+		.unwind = cfg->stack_unwind,
 		.online = cfg->online,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
 		.context = (const struct context_cfg *)&e->skel->rodata->context_cfg,
@@ -319,6 +320,11 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 		return err;
 	*out = TAKE_PTR(e);
 	return 0;
+}
+
+struct stack_part *events_stacks(const struct events *e)
+{
+	return e->stacks;
 }
 
 const char *events_stack_event(const struct events *e)

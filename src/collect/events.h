@@ -18,6 +18,7 @@
 #include "base/diag.h"
 #include "collect/order.h"
 #include "collect/probes.h"
+#include "collect/stack_part.h"
 
 struct cpulist;
 struct events;
@@ -51,6 +52,7 @@ struct events_cfg {
 	/* Stacks come as EV_SAMPLE: collect/stack_part. Not with one_in, but for those of EV_SAMPLE_CPU. */
 	uint32_t stacks; /* STACK_BIT() of each; 0 = none */
 	uint32_t stack_frequency;
+	enum stack_unwind stack_unwind;
 	const struct cpulist *online; /* CPUs to sample */
 };
 
@@ -64,6 +66,8 @@ struct events_totals {
 MUST_USE int events_open(const struct events_cfg *cfg, struct diag *d, struct events **out);
 /* What stacks of EV_SAMPLE_CPU are sampled by; NULL = there are none. */
 const char *events_stack_event(const struct events *e);
+/* Of its stacks, as in collect/stack_part; NULL without any. */
+struct stack_part *events_stacks(const struct events *e);
 uint64_t events_missing(const struct events *e); /* kinds asked for that this kernel does not have */
 uint8_t events_measures(const struct events *e); /* EV_MEASURES_* of those that were asked for */
 /* One more wanted cgroup, alone or with all below it. */

@@ -8,12 +8,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "abi/profile.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "collect/bpf_open.h"
 #include "collect/context.h"
 #include "collect/events_part.h"
 #include "collect/loaded.h"
+#include "collect/sample/sample_facts.h"
+#include "collect/sample/unwind_maps.h"
 #include "sys/cpulist.h"
 #include "sys/rights/broker.h"
 
@@ -39,6 +42,8 @@ struct stack_part {
 	struct cpu_clock *clocks;
 	size_t nr, cap;
 	bool is_attached;
+	struct unwind_maps *unwind; /* NULL = by frame pointers */
+	struct diag why_fp;         /* though tables were tried */
 };
 
 DEFINE_SCOPED(stack_part, stack_part_close)
@@ -124,7 +129,39 @@ static int open_clocks(struct stack_part *p, const struct stack_part_cfg *cfg, s
 	return err ? diag_set(d, err, NULL, "cannot sample with %s", p->event) : 0;
 }
 
-static int load(struct stack_part *p, const struct stack_part_cfg *cfg)
+/* Which programs; what they share with the event stream; where tables are kept. */
+static int choose(struct stack_part *p, const struct stack_part_cfg *cfg, bool by_tables)
+{
+	int err = 0;
+
+	p->skel->rodata->cfg = *cfg->ev;
+	p->skel->rodata->context_cfg = *cfg->context;
+	p->skel->rodata->stacks_cfg.by_tables = by_tables;
+	p->skel->rodata->stacks_cfg.pc_mask = sample_facts_pc_mask();
+	context_choose(p->skel->obj, NULL, NULL); /* the event stream's do it */
+	bpf_program__set_autoload(p->skel->progs.on_clock, cfg->events & STACK_BIT(EV_SAMPLE_CPU));
+	bpf_program__set_autoload(p->skel->progs.on_sleep,
+	                          cfg->events & STACK_BIT(EV_SAMPLE_OFF_CPU));
+	bpf_program__set_autoload(p->skel->progs.on_wake, cfg->events & STACK_BIT(EV_SAMPLE_WAKER));
+	bpf_program__set_autoload(p->skel->progs.on_fork_unwind, by_tables);
+	bpf_program__set_autoload(p->skel->progs.on_exec_unwind, by_tables);
+	bpf_program__set_autoload(p->skel->progs.on_free_unwind, by_tables);
+	if (by_tables)
+		err = bpf_map__set_max_entries(p->skel->maps.unwind_pages, UNWIND_MAPS_PAGES);
+	if (!err && by_tables)
+		err = bpf_map__set_max_entries(p->skel->maps.unwind_processes,
+		                               UNWIND_MAPS_PROCESSES);
+	return err ? err : events_part_share(cfg->events_object, p->skel->obj);
+}
+
+static void unload(struct stack_part *p)
+{
+	unwind_maps_free(TAKE_PTR(p->unwind));
+	loaded_close(TAKE_PTR(p->loaded));
+	stacks_bpf__destroy(TAKE_PTR(p->skel));
+}
+
+static int load(struct stack_part *p, const struct stack_part_cfg *cfg, bool by_tables)
 {
 	int err;
 
@@ -132,17 +169,28 @@ static int load(struct stack_part *p, const struct stack_part_cfg *cfg)
 	if (!p->skel)
 		return -errno;
 	err = loaded_new(BPF_STACKS, p->skel->obj, &p->loaded);
-	if (err)
-		return err;
-	p->skel->rodata->cfg = *cfg->ev;
-	p->skel->rodata->context_cfg = *cfg->context;
-	context_choose(p->skel->obj, NULL, NULL); /* the event stream's do it */
-	bpf_program__set_autoload(p->skel->progs.on_clock, cfg->events & STACK_BIT(EV_SAMPLE_CPU));
-	bpf_program__set_autoload(p->skel->progs.on_sleep,
-	                          cfg->events & STACK_BIT(EV_SAMPLE_OFF_CPU));
-	bpf_program__set_autoload(p->skel->progs.on_wake, cfg->events & STACK_BIT(EV_SAMPLE_WAKER));
-	err = events_part_share(cfg->events_object, p->skel->obj);
-	return err ? err : loaded_load(p->loaded);
+	if (!err)
+		err = choose(p, cfg, by_tables);
+	if (!err)
+		err = loaded_load(p->loaded);
+	if (!err && by_tables)
+		err = unwind_maps_new(bpf_map__fd(p->skel->maps.unwind_pages), UNWIND_MAPS_PAGES,
+		                      bpf_map__fd(p->skel->maps.unwind_processes), &p->unwind);
+	return err;
+}
+
+/* By tables where the kernel takes the programs; what else is wrong is wrong by frame pointers, too. */
+static int load_either(struct stack_part *p, const struct stack_part_cfg *cfg, struct diag *d)
+{
+	bool by_tables = cfg->unwind != STACK_UNWIND_FP;
+	int err = load(p, cfg, by_tables);
+
+	if (err && cfg->unwind == STACK_UNWIND_TRY) {
+		(void)bpf_load_failed(cfg->log, err, "stacks by tables", &p->why_fp);
+		unload(p);
+		err = load(p, cfg, false);
+	}
+	return err ? bpf_load_failed(cfg->log, err, "stacks", d) : 0;
 }
 
 int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d, struct stack_part **out)
@@ -158,13 +206,36 @@ int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d, struct sta
 	p->log = cfg->log;
 	if (cfg->events & STACK_BIT(EV_SAMPLE_CPU))
 		err = open_clocks(p, cfg, d);
+	if (!err)
+		err = load_either(p, cfg, d);
 	if (err)
 		return err;
-	err = load(p, cfg);
-	if (err)
-		return bpf_load_failed(cfg->log, err, "stacks", d);
 	*out = TAKE_PTR(p);
 	return 0;
+}
+
+struct unwind_maps *stack_part_unwind(const struct stack_part *p)
+{
+	return p ? p->unwind : NULL;
+}
+
+const struct diag *stack_part_why_fp(const struct stack_part *p)
+{
+	return p ? &p->why_fp : NULL;
+}
+
+int stack_part_follow_processes(struct stack_part *p, struct diag *d)
+{
+	int err;
+
+	if (!p || !p->unwind)
+		return 0;
+	err = loaded_attach(p->loaded, p->skel->progs.on_fork_unwind);
+	if (!err)
+		err = loaded_attach(p->loaded, p->skel->progs.on_exec_unwind);
+	if (!err)
+		err = loaded_attach(p->loaded, p->skel->progs.on_free_unwind);
+	return err ? bpf_load_failed(p->log, err, "stacks", d) : 0;
 }
 
 const char *stack_part_event(const struct stack_part *p)
@@ -272,8 +343,7 @@ void stack_part_close(struct stack_part *p)
 	if (!p)
 		return;
 	close_clocks(p);
-	loaded_close(p->loaded);
-	stacks_bpf__destroy(p->skel);
+	unload(p);
 	free(p->clocks);
 	free(p);
 }

@@ -158,9 +158,20 @@ bool stat_filter_accepts(void *filter, const struct stat_id *id)
 	return read_tree(f, NULL) == 0 && cgroup_set_has(f->tree, &f->wanted, id->cgroup_id);
 }
 
+/* All of them: a daemon sees more cgroups come and go than there is room for. */
+static void forget_names(struct stat_filter *f)
+{
+	map_clear(f->name_of);
+	for (uint32_t i = 0; i < f->nr_names; i++)
+		free(f->names[i]);
+	f->nr_names = 0;
+}
+
 /* Remembers a name, or that there is none (NULL), so that the kernel is not asked twice. */
 static const char *keep_name(struct stat_filter *f, uint64_t id, char *name)
 {
+	if (map_nr(f->name_of) >= NAMES_MAX)
+		forget_names(f);
 	if (GROW(f->names, f->names_room, f->nr_names)) {
 		free(name);
 		return NULL;

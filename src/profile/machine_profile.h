@@ -57,7 +57,9 @@ struct machine_profile {
 	uint64_t lost;         /* samples without room */
 	uint64_t idle;         /* of idle CPUs */
 	uint64_t throttled;    /* times that the kernel slowed it down */
-	uint64_t broken;       /* samples of user code without a caller: no frame pointers */
+	uint64_t broken;       /* samples whose user stack is not whole */
+	const char *
+		why_broken; /* most of them: "without a table"; NULL = not known: by frame pointers */
 	bool has_layers;
 	const struct machine_profile_row *rows; /* the most samples first */
 	size_t nr_rows;

@@ -39,6 +39,7 @@ struct profile_task_key {
 	uint32_t comm;
 	uint32_t process; /* text + 1; 0 = none */
 	uint32_t layer;
+	uint32_t cgroup; /* likewise */
 };
 
 /* A call: this frame, called by that of the parent. Stacks that begin alike share their outer calls. */
@@ -272,6 +273,8 @@ int profile_add_task(struct profile *p, const struct profile_task *task, uint32_
 
 	if (!err)
 		err = add_optional(p, task->process, &key.process);
+	if (!err)
+		err = add_optional(p, task->cgroup, &key.cgroup);
 	if (err || map_find(p->task_ids, &key, out))
 		return err;
 	err = list_room(&p->tasks);
@@ -281,6 +284,7 @@ int profile_add_task(struct profile *p, const struct profile_task *task, uint32_
 		return err;
 	own.comm = text_of(p, key.comm);
 	own.process = optional_of(p, key.process);
+	own.cgroup = optional_of(p, key.cgroup);
 	*out = p->tasks.nr;
 	list_put(&p->tasks, &own);
 	return 0;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/profile.h"
 #include "base/attr.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
@@ -43,6 +44,7 @@ struct profile_task {
 	const char *comm;    /* of the thread */
 	const char *process; /* of the leader; NULL = unknown */
 	uint32_t layer;      /* of sched_ext; PROFILE_NO_LAYER */
+	const char *cgroup;  /* path; NULL = unknown */
 };
 
 struct profile_stack {
@@ -55,14 +57,16 @@ struct profile_stack {
 };
 
 struct profile_facts {
-	const char *event;      /* what was sampled: cpu-clock, cycles, off-cpu, sched_waking */
-	const char *unit;       /* of values: samples, ns, events */
-	uint64_t frequency;     /* asked for; 0 = none */
-	uint64_t period;        /* asked for; 0 = none */
+	const char *event;  /* what was sampled: cpu-clock, cycles, off-cpu, sched_waking */
+	const char *unit;   /* of values: samples, ns, events */
+	bool is_wall;       /* values are ns of wall-clock time, by how many ran at the same time */
+	uint64_t frequency; /* asked for; 0 = none */
+	uint64_t period;    /* asked for; 0 = none */
 	uint64_t duration_ns;   /* of the profile */
 	uint64_t start_real_ns; /* wall clock; 0 = unknown */
 	uint64_t lost;          /* samples that could not be kept */
-	uint64_t broken;        /* samples of user code with no caller: no frame pointers */
+	uint64_t broken; /* samples whose user stack is not whole; by frame pointers: has no caller */
+	uint64_t ends[PROF_NR_ENDS]; /* samples by where the walk of the user stack ended; 0 by frame pointers */
 };
 
 MUST_USE int profile_new(const struct profile_facts *facts, struct profile **out);

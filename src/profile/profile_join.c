@@ -13,10 +13,12 @@ struct join_key {
 	uint32_t symbol;
 	uint32_t module;
 	uint32_t is_kernel;
+	uint32_t file;
+	uint32_t line;
 };
 
 struct profile_join {
-	bool merges_unknown;
+	bool merges_unknown, is_by_line;
 	bool is_by_name; /* one side has no modules */
 	struct intern *texts;
 	struct map *ids;
@@ -57,6 +59,10 @@ static int number_of(struct profile_join *j, const struct profile_frame *frame, 
 		key.is_kernel = frame->is_kernel;
 		err = add_text(j, frame->module, &key.module);
 	}
+	if (!err && j->is_by_line && frame->file) {
+		key.line = frame->line;
+		err = add_text(j, frame->file, &key.file);
+	}
 	if (err || map_find(j->ids, &key, out))
 		return err;
 	*out = map_nr(j->ids);
@@ -91,6 +97,7 @@ int profile_join_new(const struct profile_join_cfg *cfg, struct profile_join **o
 		return -ENOMEM;
 	j->merges_unknown = cfg->merges_unknown;
 	j->is_by_name = before && profile_has_modules(now) != profile_has_modules(before);
+	j->is_by_line = cfg->is_by_line && !j->is_by_name; /* folded text has no lines either */
 	j->texts = intern_new(INTERN_MAX_COUNT, SIZE_MAX);
 	if (!j->texts)
 		return -ENOMEM;

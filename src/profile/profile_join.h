@@ -19,6 +19,7 @@ struct profile_join;
 struct profile_join_cfg {
 	const struct profile *sides[PROFILE_SIDES]; /* the older one may be NULL */
 	bool merges_unknown; /* addresses without a name are one function per module */
+	bool is_by_line; /* functions are told apart by the line of the source, too, where it is known */
 };
 
 MUST_USE int profile_join_new(const struct profile_join_cfg *cfg, struct profile_join **out);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "profile/waits.h"
 
 #define MAX_PIDS (1U << 23) /* pairs of function and process */
 
@@ -17,6 +18,7 @@ struct profile_list {
 	uint32_t nr;
 	uint64_t whole[PROFILE_SIDES];
 	enum profile_order order;
+	bool is_of_waits;
 };
 
 struct pid_key {
@@ -75,16 +77,16 @@ static int add_pid(struct list_build *b, uint32_t function, uint32_t pid, uint64
 	return err;
 }
 
-/* What a stack means for the function at its leaf. */
-static int add_leaf(struct list_build *b, const struct profile_stack *stack)
+/* What a stack means for the function that has its time. */
+static int add_leaf(struct list_build *b, const struct profile_stack *stack, uint32_t leaf)
 {
-	uint32_t function = profile_join_function(b->l->join, b->side, stack->frames[0]);
+	uint32_t function = profile_join_function(b->l->join, b->side, leaf);
 	const struct profile_task *task = profile_task_at(b->p, stack->task);
 	struct profile_function *f = &b->l->functions[function];
 
 	f->w[b->side].self_count += stack->count;
 	f->w[b->side].self_value += stack->value;
-	b->own[stack->frames[0]] += stack->value;
+	b->own[leaf] += stack->value;
 	if (b->side != PROFILE_NOW)
 		return 0;
 	if (f->nr_pids == 0 || stack->count > b->most[function]) {
@@ -96,12 +98,20 @@ static int add_leaf(struct list_build *b, const struct profile_stack *stack)
 	return add_pid(b, function, task->tgid, stack->count);
 }
 
+size_t profile_list_leaf(const struct profile_list *l, const struct profile *p,
+                         const struct profile_stack *stack)
+{
+	return l->is_of_waits ? profile_waiter(p, stack) : 0;
+}
+
 static int add_row(struct list_build *b, uint32_t idx)
 {
 	struct profile_stack stack;
+	size_t leaf;
 
 	profile_stack_at(b->p, idx, &stack);
-	for (size_t i = 0; i < stack.nr; i++) {
+	leaf = profile_list_leaf(b->l, b->p, &stack);
+	for (size_t i = leaf; i < stack.nr; i++) {
 		uint32_t function = profile_join_function(b->l->join, b->side, stack.frames[i]);
 		struct profile_function *f = &b->l->functions[function];
 
@@ -112,7 +122,7 @@ static int add_row(struct list_build *b, uint32_t idx)
 		f->w[b->side].total_count += stack.count;
 		f->w[b->side].total_value += stack.value;
 	}
-	return stack.nr ? add_leaf(b, &stack) : 0;
+	return stack.nr ? add_leaf(b, &stack, stack.frames[leaf]) : 0;
 }
 
 /* The heaviest frame represents its function, unless the newer profile has one. */
@@ -221,6 +231,8 @@ static int by_order(const void *a, const void *b, void *ctx)
 		order = strcmp(fa->frame->symbol, fb->frame->symbol);
 	if (order == 0)
 		order = strcmp(fa->frame->module, fb->frame->module);
+	if (order == 0)
+		order = (fa->frame->line > fb->frame->line) - (fa->frame->line < fb->frame->line);
 	return order ? order : (fa->number > fb->number) - (fa->number < fb->number);
 }
 
@@ -236,16 +248,18 @@ static void drop_unused(struct profile_list *l)
 	l->nr = nr;
 }
 
-int profile_list_new(const struct profile *p, const struct profile *before,
-                     enum profile_order order, struct profile_list **out)
+int profile_list_new(const struct profile *p, const struct profile_list_cfg *cfg,
+                     struct profile_list **out)
 {
-	struct profile_join_cfg join = { .sides = { p, before } };
+	struct profile_join_cfg join = { .sides = { p, cfg->before },
+		                         .is_by_line = cfg->is_by_line };
 	SCOPED(scoped_profile_list) struct profile_list *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)
 		return -ENOMEM;
-	l->order = order;
+	l->order = cfg->order;
+	l->is_of_waits = profile_is_of_waits(p); /* folded text of before does not say */
 	err = profile_join_new(&join, &l->join);
 	if (err)
 		return err;
@@ -258,8 +272,8 @@ int profile_list_new(const struct profile *p, const struct profile *before,
 		l->functions[i].layer = PROFILE_NO_LAYER;
 	}
 	err = add_side(l, p, PROFILE_NOW);
-	if (!err && before)
-		err = add_side(l, before, PROFILE_BEFORE);
+	if (!err && cfg->before)
+		err = add_side(l, cfg->before, PROFILE_BEFORE);
 	if (err)
 		return err;
 	drop_unused(l);

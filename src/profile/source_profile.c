@@ -10,13 +10,12 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "model/task_lives.h"
+#include "profile/parallel.h"
+#include "profile/stack_ends.h"
 
 #define NONE          UINT32_MAX
 #define STACK_LATE_NS 50000U /* from a switch to the stamp of its stack, at most */
-
-static const char *const names[] = {
-	[SOURCE_STACK_CPU] = "cpu", [SOURCE_STACK_OFF_CPU] = "off-cpu", [SOURCE_STACK_WAKER] = "waker"
-};
+#define SECOND_NS     1000000000ULL
 
 static const struct source_stacks no_stacks = { .event = "" };
 
@@ -24,6 +23,7 @@ static const struct source_stacks no_stacks = { .event = "" };
 struct moment {
 	uint32_t owner; /* tid of a stack, index of a task else */
 	uint32_t stack;
+	uint32_t end; /* of it: enum prof_end */
 	uint64_t ts_ns;
 	uint64_t caller;
 };
@@ -31,6 +31,27 @@ struct moment {
 struct moments {
 	struct moment *items;
 	size_t nr, cap;
+};
+
+/* Sleeps of a task in one state of which nothing else is known. */
+struct plain_sleeps {
+	bool is_there; /* its row */
+	uint32_t task; /* number in the profile: of one cgroup */
+	uint64_t more; /* since the row was made */
+	uint64_t value;
+	uint32_t cpu; /* of the last */
+};
+
+enum sleep_state { SLEEPING, BLOCKED, STOPPED, SLEEP_STATES };
+
+static const char *const state_names[] = {
+	[SLEEPING] = "[sleeping]", [BLOCKED] = "[blocked]", [STOPPED] = "[stopped or idle]"
+};
+
+/* A task of the profile: of one cgroup. */
+struct known_task {
+	uint32_t number; /* NONE = not yet */
+	uint32_t cgroup; /* of the source; 0 = unknown */
 };
 
 struct maker {
@@ -41,11 +62,15 @@ struct maker {
 	uint32_t *frames; /* those of the profile, by frame of the source; NONE = not yet */
 	uint32_t *list;   /* of one stack */
 	size_t cap_list;
-	uint32_t *tasks; /* those of the profile, by task; NONE = not yet */
-	uint32_t idle;   /* likewise, of what is not a task */
+	struct known_task *tasks; /* by task */
+	uint32_t idle;            /* number of what is not a task */
+	bool has_cgroups;
 	enum source_stack_kind kind;
-	struct moments left;    /* stacks of sleepers, by tid and time */
-	struct moments blocked; /* where they were blocked, by task and time */
+	struct parallel *parallel;  /* by wall clock; else NULL */
+	uint64_t nr_whole;          /* user stacks of which nothing else is said */
+	struct moments left;        /* stacks of sleepers, by tid and time */
+	struct moments blocked;     /* where they were blocked, by task and time */
+	struct plain_sleeps *plain; /* by task and state */
 };
 
 static void done(struct maker *m)
@@ -57,58 +82,8 @@ static void done(struct maker *m)
 	free(m->tasks);
 	free(m->left.items);
 	free(m->blocked.items);
-}
-
-uint64_t source_stack_nr(const struct source *s, enum source_stack_kind kind)
-{
-	size_t event = (size_t)kind - SOURCE_STACK_OTHER;
-
-	if (!s->stacks)
-		return 0;
-	if (kind < SOURCE_STACK_OTHER)
-		return s->stacks->nr_of[kind];
-	return event < s->stacks->nr_events ? s->stacks->events[event].count : 0;
-}
-
-const char *source_stack_name(const struct source *s, enum source_stack_kind kind)
-{
-	size_t event = (size_t)kind - SOURCE_STACK_OTHER;
-
-	if (kind < SOURCE_STACK_OTHER)
-		return names[kind];
-	return s->stacks && event < s->stacks->nr_events ? s->stacks->events[event].name : "other";
-}
-
-/* The available stacks, for an error message about others. */
-static void list_kinds(const struct source *s, char *buf, size_t size)
-{
-	size_t len = (size_t)snprintf(buf, size, "write cpu, off-cpu, waker");
-
-	for (size_t i = 0; s->stacks && i < s->stacks->nr_events && len < size; i++)
-		len += (size_t)snprintf(buf + len, size - len, ", %s", s->stacks->events[i].name);
-}
-
-int source_stack_kind(const struct source *s, const char *word, struct diag *d,
-                      enum source_stack_kind *out)
-{
-	size_t nr = SOURCE_STACK_OTHER + (s->stacks ? s->stacks->nr_events : 0);
-	char hint[128];
-
-	for (size_t i = 0; word && i < nr; i++) {
-		if (strcmp(source_stack_name(s, (enum source_stack_kind)i), word) == 0) {
-			*out = (enum source_stack_kind)i;
-			return 0;
-		}
-	}
-	if (word) {
-		list_kinds(s, hint, sizeof(hint));
-		return diag_set(d, -EINVAL, hint, "'%.40s' is not a category of stacks", word);
-	}
-	*out = source_stack_nr(s, SOURCE_STACK_CPU)     ? SOURCE_STACK_CPU
-	       : s->facts->kinds[EV_SWITCH]             ? SOURCE_STACK_OFF_CPU
-	       : source_stack_nr(s, SOURCE_STACK_WAKER) ? SOURCE_STACK_WAKER
-	                                                : SOURCE_STACK_CPU;
-	return 0;
+	free(m->plain);
+	parallel_free(m->parallel);
 }
 
 static uint32_t *new_numbers(size_t nr)
@@ -129,27 +104,61 @@ static const char *process_name(const struct maker *m, uint32_t task, uint64_t t
 	return leader == TASKS_NONE ? NULL : source_comm(s, leader);
 }
 
-static int task_number(struct maker *m, uint32_t task, uint64_t ts_ns, uint32_t *out)
+/* Its path; its number where that is all that is known. NULL = unknown. */
+static const char *cgroup_path(const struct maker *m, uint32_t cgroup, char buf[static 32])
 {
-	uint32_t *known = task == TASKS_NONE ? &m->idle : &m->tasks[task];
-	/* An idle CPU wakes nothing by itself. */
+	const char *path = cgroup ? tasks_cgroup_path(m->sc.s->tasks, cgroup) : NULL;
+
+	if (path || !cgroup)
+		return path;
+	(void)snprintf(buf, 32, "cgroup %llu",
+	               (unsigned long long)tasks_cgroup_id(m->sc.s->tasks, cgroup));
+	return buf;
+}
+
+static int add_task(struct maker *m, uint32_t task, uint64_t ts_ns, struct known_task *known)
+{
+	const struct source *s = m->sc.s;
+	char number[32];
+	struct profile_task t = {
+		.tid = source_tid(s, task),
+		.tgid = source_tgid(s, task),
+		.comm = source_comm(s, task),
+		.process = process_name(m, task, ts_ns),
+		.layer = PROFILE_NO_LAYER,
+		.cgroup = cgroup_path(m, known->cgroup, number),
+	};
+
+	return profile_add_task(m->p, &t, &known->number);
+}
+
+/* What is not a task: an idle CPU, which wakes nothing by itself. */
+static int idle_number(struct maker *m, uint32_t *out)
+{
 	const char *none = m->kind == SOURCE_STACK_WAKER ? "interrupt" : "swapper";
 	struct profile_task t = { .comm = none, .process = none, .layer = PROFILE_NO_LAYER };
-	int err;
+	int err = m->idle == NONE ? profile_add_task(m->p, &t, &m->idle) : 0;
 
-	if (*known == NONE) {
-		if (task != TASKS_NONE) {
-			t.tid = source_tid(m->sc.s, task);
-			t.tgid = source_tgid(m->sc.s, task);
-			t.comm = source_comm(m->sc.s, task);
-			t.process = process_name(m, task, ts_ns);
-		}
-		err = profile_add_task(m->p, &t, known);
-		if (err)
-			return err;
+	*out = m->idle;
+	return err;
+}
+
+static int task_number(struct maker *m, uint32_t task, uint64_t ts_ns, uint32_t *out)
+{
+	struct known_task *known;
+	uint32_t cgroup;
+	int err = 0;
+
+	if (task == TASKS_NONE)
+		return idle_number(m, out);
+	known = &m->tasks[task];
+	cgroup = m->has_cgroups ? tasks_cgroup_at(m->sc.s->tasks, task, ts_ns) : 0;
+	if (known->number == NONE || known->cgroup != cgroup) {
+		known->cgroup = cgroup;
+		err = add_task(m, task, ts_ns, known);
 	}
-	*out = *known;
-	return 0;
+	*out = known->number;
+	return err;
 }
 
 static int frame_number(struct maker *m, uint32_t idx, uint32_t *out)
@@ -178,7 +187,7 @@ static int frame_number(struct maker *m, uint32_t idx, uint32_t *out)
 }
 
 /* The frames of a stack into the list. */
-static int list_frames(struct maker *m, uint32_t idx, size_t *nr)
+static int list_frames(struct maker *m, uint32_t idx, uint32_t end, size_t *nr)
 {
 	const struct source_stack *stack = &m->stacks->stacks[idx];
 	uint32_t nr_user = 0;
@@ -191,7 +200,10 @@ static int list_frames(struct maker *m, uint32_t idx, size_t *nr)
 		nr_user += !m->stacks->frames[frame].is_kernel &&
 		           !m->stacks->frames[frame].is_inlined;
 	}
-	m->facts.broken += nr_user == 1;
+	if (end < PROF_NR_ENDS)
+		m->facts.ends[end] += end != PROF_END_NOT_KNOWN;
+	m->nr_whole += nr_user && !end;
+	m->facts.broken += nr_user == 1 || end;
 	*nr = stack->nr;
 	return err;
 }
@@ -206,11 +218,11 @@ static int list_named(struct maker *m, const char *name, bool is_kernel, size_t 
 	return err ? err : profile_add_frame(m->p, &frame, &m->list[(*nr)++]);
 }
 
-static int list_stack(struct maker *m, uint32_t stack, size_t *nr)
+static int list_stack(struct maker *m, uint32_t stack, uint32_t end, size_t *nr)
 {
 	*nr = 0;
 	if (stack < m->stacks->nr_stacks && m->stacks->stacks[stack].nr)
-		return list_frames(m, stack, nr);
+		return list_frames(m, stack, end, nr);
 	return list_named(m, "[no stack]", false, nr);
 }
 
@@ -244,13 +256,16 @@ static int add_samples(struct maker *m, enum source_stack_kind kind)
 		const struct source_sample *sample = &m->stacks->samples[i];
 		uint32_t task = sample->kind == kind ? task_of(m, sample) : TASKS_NONE;
 		struct profile_stack row = { .cpu = sample->cpu, .count = 1, .value = 1 };
+		uint32_t nr = m->parallel ? parallel_at(m->parallel, sample->ts_ns) : 1;
 
+		if (m->parallel)
+			row.value = SECOND_NS / m->stacks->frequency / (nr ? nr : 1);
 		if (sample->kind != kind ||
 		    !takes_sample(m, sample, task, kind == SOURCE_STACK_WAKER))
 			continue;
 		err = task_number(m, task, sample->ts_ns, &row.task);
 		if (!err)
-			err = list_stack(m, sample->stack, &row.nr);
+			err = list_stack(m, sample->stack, sample->end, &row.nr);
 		row.frames = m->list;
 		if (!err)
 			err = profile_add_stack(m->p, &row);
@@ -303,6 +318,7 @@ static int list_stacks(struct maker *m)
 		const struct source_sample *sample = &m->stacks->samples[i];
 		const struct moment one = { .owner = sample->tid,
 			                    .stack = sample->stack,
+			                    .end = sample->end,
 			                    .ts_ns = sample->ts_ns };
 
 		if (sample->kind == SOURCE_STACK_OFF_CPU)
@@ -336,20 +352,19 @@ static int list_blocked(struct maker *m)
 	return err;
 }
 
-static const char *state_name(const struct pair_sleep *row)
+static enum sleep_state state_of(const struct pair_sleep *row)
 {
 	if (row->state == PAIR_SLEEP_S)
-		return "[sleeping]";
-	return row->state == PAIR_SLEEP_D ? "[blocked]" : "[stopped or idle]";
+		return SLEEPING;
+	return row->state == PAIR_SLEEP_D ? BLOCKED : STOPPED;
 }
 
 /* After the wakeup, which ends the sleep, and long before it can sleep again. */
 #define BLOCKED_REPORT_NS 100000U
 
-static int list_state(struct maker *m, const struct pair_sleep *row, size_t *nr)
+static int list_state(struct maker *m, const struct pair_sleep *row, const struct moment *blocked,
+                      size_t *nr)
 {
-	const struct moment *blocked = find_moment(&m->blocked, row->task, row->start_ns,
-	                                           row->end_ns + BLOCKED_REPORT_NS);
 	const char *name = blocked ? source_symbol(m->sc.s, blocked->caller) : NULL;
 	char hex[32];
 	int err = 0;
@@ -361,7 +376,32 @@ static int list_state(struct maker *m, const struct pair_sleep *row, size_t *nr)
 	}
 	if (name)
 		err = list_named(m, name, true, nr);
-	return err ? err : list_named(m, state_name(row), true, nr);
+	return err ? err : list_named(m, state_names[state_of(row)], true, nr);
+}
+
+static int add_plain(struct maker *m, struct plain_sleeps *plain, enum sleep_state state)
+{
+	struct profile_stack stack = {
+		.task = plain->task, .cpu = plain->cpu, .count = plain->more, .value = plain->value
+	};
+	int err = plain->more ? list_named(m, state_names[state], true, &stack.nr) : 0;
+
+	stack.frames = m->list;
+	if (!err && plain->more)
+		err = profile_add_stack(m->p, &stack);
+	plain->more = plain->value = 0;
+	return err;
+}
+
+/* Of another cgroup than those before, or the first. */
+static int begin_plain(struct maker *m, struct plain_sleeps *plain, uint32_t task,
+                       enum sleep_state state)
+{
+	int err = add_plain(m, plain, state);
+
+	plain->is_there = true;
+	plain->task = task;
+	return err;
 }
 
 static int add_sleep(struct maker *m, const struct pair_sleep *row)
@@ -369,14 +409,29 @@ static int add_sleep(struct maker *m, const struct pair_sleep *row)
 	/* A task that is woken at once has slept for less than it takes to walk a stack. */
 	const struct moment *left = find_moment(&m->left, source_tid(m->sc.s, row->task),
 	                                        row->start_ns, row->end_ns + STACK_LATE_NS);
+	const struct moment *blocked = left ? NULL
+	                                    : find_moment(&m->blocked, row->task, row->start_ns,
+	                                                  row->end_ns + BLOCKED_REPORT_NS);
+	struct plain_sleeps *plain = &m->plain[(size_t)row->task * SLEEP_STATES + state_of(row)];
 	struct profile_stack stack = { .cpu = row->cpu,
 		                       .count = 1,
 		                       .value = scope_cut(&m->sc, row->start_ns, row->end_ns) };
-	int err = task_number(m, row->task, row->start_ns, &stack.task);
+	int err;
 
+	err = task_number(m, row->task, row->start_ns, &stack.task);
+	/* The first makes the row, in its place among the others; the sum of the rest is added at the end. */
+	if (!err && !left && !blocked && plain->is_there && plain->task == stack.task) {
+		plain->more++;
+		plain->value += stack.value;
+		plain->cpu = stack.cpu;
+		return 0;
+	}
+	if (!err && !left && !blocked)
+		err = begin_plain(m, plain, stack.task, state_of(row));
 	if (err)
 		return err;
-	err = left ? list_stack(m, left->stack, &stack.nr) : list_state(m, row, &stack.nr);
+	err = left ? list_stack(m, left->stack, left->end, &stack.nr)
+	           : list_state(m, row, blocked, &stack.nr);
 	stack.frames = m->list;
 	return err ? err : profile_add_stack(m->p, &stack);
 }
@@ -387,10 +442,17 @@ static int add_sleeps(struct maker *m)
 	struct pair_sleep row;
 	int err = list_stacks(m);
 
+	m->plain = calloc(m->sc.nr_tasks + 1UL, SLEEP_STATES * sizeof(*m->plain));
+	if (!m->plain)
+		return -ENOMEM;
 	if (!err)
 		err = list_blocked(m);
 	while (!err && rows_sleep(&it, &row))
 		err = add_sleep(m, &row);
+	for (uint32_t task = 0; task < m->sc.nr_tasks; task++)
+		for (int state = 0; state < SLEEP_STATES && !err; state++)
+			err = add_plain(m, &m->plain[(size_t)task * SLEEP_STATES + (size_t)state],
+			                (enum sleep_state)state);
 	return err;
 }
 
@@ -407,34 +469,61 @@ static int check(const struct source *s, enum source_stack_kind kind, struct dia
 static void set_facts(struct maker *m, enum source_stack_kind kind)
 {
 	const struct source_facts *f = m->sc.s->facts;
+	bool is_time = kind == SOURCE_STACK_OFF_CPU || kind == SOURCE_STACK_WALL;
 
 	m->facts = (struct profile_facts){ .event = source_stack_name(m->sc.s, kind),
-		                           .unit = kind == SOURCE_STACK_OFF_CPU ? "ns" : "samples",
+		                           .unit = is_time ? "ns" : "samples",
 		                           .duration_ns = m->sc.span_ns };
 	if (f->unix_ns)
 		m->facts.start_real_ns = f->unix_ns + (m->sc.from_ns - m->sc.s->start_ns);
-	if (kind != SOURCE_STACK_CPU)
+	if (kind != SOURCE_STACK_CPU && kind != SOURCE_STACK_WALL)
 		return;
+	m->facts.is_wall = kind == SOURCE_STACK_WALL;
 	m->facts.event = *m->stacks->event ? m->stacks->event : "samples";
 	m->facts.frequency = m->stacks->frequency;
 }
 
+static struct known_task *new_tasks(size_t nr)
+{
+	struct known_task *tasks = calloc(nr + 1, sizeof(*tasks));
+
+	for (size_t i = 0; tasks && i < nr; i++)
+		tasks[i].number = NONE;
+	return tasks;
+}
+
 static int make(struct maker *m, enum source_stack_kind kind)
 {
-	m->kind = kind;
 	int err;
 
+	m->kind = kind;
 	m->idle = NONE;
+	m->has_cgroups = tasks_nr_cgroups(m->sc.s->tasks) != 0;
 	m->stacks = m->sc.s->stacks ? m->sc.s->stacks : &no_stacks;
 	m->frames = new_numbers(m->stacks->nr_frames);
-	m->tasks = new_numbers(m->sc.nr_tasks);
+	m->tasks = new_tasks(m->sc.nr_tasks);
 	if (!m->frames || !m->tasks)
 		return -ENOMEM;
 	set_facts(m, kind);
 	err = profile_new(&m->facts, &m->p);
-	if (!err)
-		err = kind == SOURCE_STACK_OFF_CPU ? add_sleeps(m) : add_samples(m, kind);
+	if (!err && kind == SOURCE_STACK_OFF_CPU)
+		err = add_sleeps(m);
+	else if (!err)
+		err = add_samples(m, kind == SOURCE_STACK_WALL ? SOURCE_STACK_CPU : kind);
+	/* Recorders that give reasons give none for what is whole. */
+	if (stack_ends_broken(m->facts.ends))
+		m->facts.ends[PROF_END_WHOLE] = m->nr_whole;
 	return err ? err : profile_set_facts(m->p, &m->facts);
+}
+
+static int open_wall(struct maker *m, struct diag *d)
+{
+	const struct source *s = m->sc.s;
+
+	if (!s->stacks->frequency)
+		return diag_set(d, -ENODATA, "record with schedscope record --stacks",
+		                "this trace does not say how often its CPUs were sampled");
+	return parallel_new(s, m->sc.args, d, &m->parallel);
 }
 
 int source_profile(const struct source *s, const struct pass_args *args,
@@ -445,6 +534,8 @@ int source_profile(const struct source *s, const struct pass_args *args,
 
 	if (!err)
 		err = scope_init(&m.sc, s, args, d);
+	if (!err && kind == SOURCE_STACK_WALL)
+		err = open_wall(&m, d);
 	if (err)
 		return err;
 	err = make(&m, kind);

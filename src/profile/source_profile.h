@@ -6,6 +6,9 @@
  * a stack is shown by its state, and by the function in which it was blocked where that is recorded. Filters hold as
  * for every analysis: sleeps are cut to the time asked for. Samples of idle CPUs are left out.
  *
+ * By wall clock, samples of CPUs weigh the time between two of them, divided by the number of CPUs that ran tasks of the filter
+ * then (profile/parallel).
+ *
  * Reads only. One profile at a time and thread; different ones may be made at once.
  */
 #pragma once
@@ -19,7 +22,7 @@
 #include "profile/profile.h"
 
 /*
- * By the words cpu, off-cpu, waker, or the name of another event at which stacks were taken; NULL is what there is: cpu,
+ * By the words cpu, off-cpu, waker, wall, or the name of another event at which stacks were taken; NULL is what there is: cpu,
  * else off-cpu. -EINVAL for another word.
  */
 MUST_USE int source_stack_kind(const struct source *s, const char *word, struct diag *d,

@@ -134,7 +134,8 @@ static void find_debug_file(const struct binaries *b, const struct binary_file *
 		                         .proc = b->cfg.proc,
 		                         .tgid = tgid,
 		                         .path = path,
-		                         .parser = b->cfg.parser };
+		                         .parser = b->cfg.parser,
+		                         .how = b->cfg.how };
 
 	if (own->facts.has_symtab && (!b->cfg.wants_lines || own->facts.has_dwarf))
 		return;
@@ -193,13 +194,15 @@ int binaries_read(struct binaries *b, int fd, const char *path, uint32_t tgid, u
 }
 
 /* How long it is in memory; it is an image as the linker made it, so that is its whole file. */
-static uint64_t find_vdso(uint64_t start)
+uint64_t binaries_own_vdso(uint64_t *out)
 {
 	SCOPED(scoped_free) char *text = NULL;
+	uint64_t start = getauxval(AT_SYSINFO_EHDR);
 	struct proc_maps_line line;
 	struct scan rest;
 
-	if (text_read_file("/proc/self/maps", OWN_MAPS_MAX, &text))
+	*out = start;
+	if (!start || text_read_file("/proc/self/maps", OWN_MAPS_MAX, &text))
 		return 0;
 	rest = (struct scan){ text, text + strlen(text) };
 	while (proc_maps_next(&rest, &line))
@@ -213,14 +216,14 @@ int binaries_read_vdso(struct binaries *b, uint32_t *out)
 {
 	SCOPED(scoped_binary) struct binary one = { .lines.fd = -1 };
 	SCOPED(scoped_elf_image) struct elf_image *image = NULL;
-	unsigned long start = getauxval(AT_SYSINFO_EHDR);
 	struct binary_key key;
+	uint64_t start;
 	int err;
 
-	b->vdso_bytes = start ? find_vdso(start) : 0;
+	b->vdso_bytes = binaries_own_vdso(&start);
 	if (!b->vdso_bytes)
 		return -ENOENT;
-	err = elf_image_open_bytes((const void *)start, b->vdso_bytes, &image);
+	err = elf_image_open_bytes((const void *)(uintptr_t)start, b->vdso_bytes, &image);
 	if (err)
 		return err;
 	one.nr_build_id = elf_image_build_id(image, one.build_id);

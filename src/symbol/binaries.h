@@ -29,6 +29,7 @@ struct binaries_cfg {
 	const char *debug_dirs; /* with colons between them */
 	bool wants_lines;
 	struct parser *parser; /* reads them all */
+	unsigned int how;      /* debug files are opened: OPEN_* of symbol/open_file */
 };
 
 /* All is lent for ever. NULL without memory. */
@@ -43,6 +44,8 @@ MUST_USE int binaries_read(struct binaries *b, int fd, const char *path, uint32_
                            uint32_t *out);
 /* This process's own vDSO, which is the same in all of its kind; -ENOENT if there is none. */
 MUST_USE int binaries_read_vdso(struct binaries *b, uint32_t *out);
+/* Where this process has it, and its size; 0 = there is none. */
+uint64_t binaries_own_vdso(uint64_t *out);
 
 /* The linker's address of an offset in the file; false if nothing is loaded from there. */
 bool binaries_address(const struct binaries *b, uint32_t binary, uint64_t offset, uint64_t *out);

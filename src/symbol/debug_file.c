@@ -25,8 +25,8 @@ static bool try_path(struct debug_lookup *l, bool is_link, const char *path)
 {
 	SCOPED(scoped_close) int fd = -1;
 
-	fd = l->is_in_root ? open_file_in_root(l->in->proc, l->in->tgid, path, false, NULL)
-	                   : open_file(path, NULL);
+	fd = l->is_in_root ? open_file_in_root(l->in->proc, l->in->tgid, path, l->in->how, NULL)
+	                   : open_file(path, l->in->how, NULL);
 	if (fd < 0 || parser_identify_debug(l->in->parser, fd, l->of, is_link, l->facts))
 		return false;
 	l->found = TAKE_FD(fd);

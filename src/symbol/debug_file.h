@@ -19,6 +19,7 @@ struct debug_search {
 	uint32_t tgid;    /* whose root */
 	const char *path; /* of the stripped file, as the process sees it */
 	struct parser *parser;
+	unsigned int how; /* files are opened: OPEN_* */
 };
 
 /* A descriptor, or -ENOENT. */

@@ -335,6 +335,32 @@ int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len
 	return unxz(data->d_buf, data->d_size, UNPACKED_MAX, bytes, len);
 }
 
+/* Unpacks it in place, unless it says that it is larger than anything that is wanted. */
+static bool unpack(Elf_Scn *section, const GElf_Shdr *header)
+{
+	GElf_Chdr packed;
+
+	if (!(header->sh_flags & SHF_COMPRESSED))
+		return true;
+	return gelf_getchdr(section, &packed) && packed.ch_size <= UNPACKED_MAX &&
+	       elf_compress(section, 0, 0) >= 0;
+}
+
+bool elf_image_section(const struct elf_image *e, const char *name, struct elf_section *out)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = section_named(e, name, &header);
+	const Elf_Data *data;
+
+	if (!section || !unpack(section, &header))
+		return false;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size == 0)
+		return false;
+	*out = (struct elf_section){ data->d_buf, data->d_size, header.sh_addr };
+	return true;
+}
+
 bool elf_image_texts_end(const struct elf_image *e, const char *name)
 {
 	GElf_Shdr header;

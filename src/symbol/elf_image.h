@@ -36,6 +36,13 @@ bool elf_segments_address(const struct elf_segments *s, uint64_t offset, uint64_
 /* Where the first part is loaded: files about the same program may differ in it. */
 uint64_t elf_segments_base(const struct elf_segments *s);
 
+/* The bytes of a section, lent. */
+struct elf_section {
+	const uint8_t *bytes;
+	size_t len;
+	uint64_t address; /* where it is loaded */
+};
+
 struct elf_bytes {
 	const char *at;
 	size_t len;
@@ -61,6 +68,8 @@ const char *elf_image_debug_link(const struct elf_image *e, uint32_t *crc);
 MUST_USE int elf_image_add_functions(const struct elf_image *e, uint64_t move, struct symtab *t);
 /* .gnu_debugdata: an ELF file again, unpacked; the caller frees it. -ENOENT without one. */
 MUST_USE int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len);
+/* The first section of that name that has bytes, unpacked; false = there is none, or it is damaged. */
+bool elf_image_section(const struct elf_image *e, const char *name, struct elf_section *out);
 /* Whether a section of texts ends with a NUL, or is not there. */
 bool elf_image_texts_end(const struct elf_image *e, const char *name);
 /* The bytes of all sections whose name starts so, as libelf holds them; lent. How many, at most max. */

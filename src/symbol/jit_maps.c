@@ -113,8 +113,8 @@ static int open_map(const struct jit_maps *j, const struct jit_process *p, struc
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", is_alive ? own_tgid : p->tgid);
 	/* Everyone may write to /tmp: a link there could lead to any file that we may read. */
-	fd = is_alive ? open_file_in_root(j->proc, p->tgid, path, true, st)
-	              : open_file_no_link(path, st);
+	fd = is_alive ? open_file_in_root(j->proc, p->tgid, path, OPEN_NO_LINK, st)
+	              : open_file(path, OPEN_NO_LINK | OPEN_OWN_RIGHTS, st);
 	if (fd < 0)
 		return fd;
 	if (st->st_uid != 0 && st->st_uid != uid)

@@ -68,12 +68,13 @@ static bool is_function(const struct kallsyms_line *l)
 	return strchr("tTwW", l->type) && !scan_is_mapping_symbol(&l->name);
 }
 
-/* Global before weak before local, as in ELF files. */
+/*
+ * Global before local, as in ELF files. A weak one that is listed is the one in use: of
+ * __memset, __pi_memset and memset, the last is what the source calls it.
+ */
 static uint32_t rank_of(char type)
 {
-	if (type == 'T')
-		return 0;
-	return type == 't' ? 2 : 1;
+	return type == 't';
 }
 
 /* Where the kernel's own functions end: data lies between them and those of its start. */

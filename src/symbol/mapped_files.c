@@ -49,12 +49,14 @@ struct mapped_files {
 	const char *proc;
 	struct intern *texts;
 	struct parser *parser;
+	unsigned int how; /* files are opened: OPEN_* */
 	struct map *by_identity;
 	struct mapped_file *all;
 	uint32_t nr, room, nr_open;
 };
 
-struct mapped_files *mapped_files_new(const char *proc, struct intern *texts, struct parser *parser)
+struct mapped_files *mapped_files_new(const char *proc, struct intern *texts, struct parser *parser,
+                                      unsigned int how)
 {
 	struct mapped_files *f = calloc(1, sizeof(*f));
 
@@ -63,6 +65,7 @@ struct mapped_files *mapped_files_new(const char *proc, struct intern *texts, st
 	f->proc = proc;
 	f->texts = texts;
 	f->parser = parser;
+	f->how = how;
 	if (map_new(sizeof(struct identity), MAPPED_FILES_MAX, &f->by_identity)) {
 		free(f);
 		return NULL;
@@ -163,10 +166,10 @@ static int open_mapped(const struct mapped_files *f, const struct mapped_file *m
 
 	(void)snprintf(link, sizeof(link), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, f->proc,
 	               by->tgid, by->start, by->end);
-	same = verified(f, m, open_file(link, NULL));
+	same = verified(f, m, open_file(link, f->how, NULL));
 	if (same != -ESTALE || m->id.nr_build_id)
 		return same;
-	fd = open_file(link, NULL);
+	fd = open_file(link, f->how, NULL);
 	return fd >= 0 && is_overlay_of(f, m, by, fd, true) ? TAKE_FD(fd) : -ESTALE;
 }
 
@@ -175,11 +178,11 @@ static int open_in_root(const struct mapped_files *f, const struct mapped_file *
                         const struct mapped_by *by)
 {
 	SCOPED(scoped_close) int fd = -1;
-	int same = verified(f, m, open_file_in_root(f->proc, by->tgid, m->path, false, NULL));
+	int same = verified(f, m, open_file_in_root(f->proc, by->tgid, m->path, f->how, NULL));
 
 	if (same != -ESTALE || m->id.nr_build_id)
 		return same;
-	fd = open_file_in_root(f->proc, by->tgid, m->path, false, NULL);
+	fd = open_file_in_root(f->proc, by->tgid, m->path, f->how, NULL);
 	return fd >= 0 && is_overlay_of(f, m, by, fd, false) ? TAKE_FD(fd) : -ESTALE;
 }
 
@@ -194,8 +197,8 @@ static int open_any(const struct mapped_files *f, const struct mapped_file *m,
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%u/exe", f->proc, by->tgid);
-	fd = verified(f, m, open_file(path, NULL));
-	return fd >= 0 ? fd : verified(f, m, open_file(m->path, NULL));
+	fd = verified(f, m, open_file(path, f->how, NULL));
+	return fd >= 0 ? fd : verified(f, m, open_file(m->path, f->how, NULL));
 }
 
 /*
@@ -209,8 +212,8 @@ static int open_likely(const struct mapped_files *f, const struct mapped_file *m
 
 	(void)snprintf(link, sizeof(link), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, f->proc,
 	               by->tgid, by->start, by->end);
-	fd = open_file(link, NULL);
-	return fd >= 0 ? fd : open_file_in_root(f->proc, by->tgid, m->path, false, NULL);
+	fd = open_file(link, f->how, NULL);
+	return fd >= 0 ? fd : open_file_in_root(f->proc, by->tgid, m->path, f->how, NULL);
 }
 
 static void hold(struct mapped_files *f, struct mapped_file *m, const struct mapped_by *by)
@@ -333,4 +336,16 @@ int mapped_files_open(struct mapped_files *f, uint32_t file, const struct mapped
 		return fd < 0 ? fd : -ESTALE;
 	}
 	return TAKE_FD(fd);
+}
+
+int mapped_files_lend(struct mapped_files *f, uint32_t file, const struct mapped_by *by)
+{
+	struct mapped_file *m = &f->all[file];
+	int fd = mapped_files_open(f, file, by);
+
+	if (fd < 0 || f->nr_open >= MAPPED_FILES_OPEN_MAX)
+		return fd;
+	m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	f->nr_open += m->fd >= 0;
+	return fd;
 }

@@ -30,9 +30,9 @@ struct mapped_by {
 	uint64_t start, end;
 };
 
-/* texts keeps the paths and, as the parser, outlives this. NULL without memory. */
-struct mapped_files *mapped_files_new(const char *proc, struct intern *texts,
-                                      struct parser *parser);
+/* texts keeps the paths and, as the parser, outlives this. how: OPEN_* of symbol/open_file. NULL without memory. */
+struct mapped_files *mapped_files_new(const char *proc, struct intern *texts, struct parser *parser,
+                                      unsigned int how);
 void mapped_files_free(struct mapped_files *f); /* NULL is fine */
 
 /* The number of the file of a mapping; -E2BIG or -ENOMEM. */
@@ -44,3 +44,5 @@ void mapped_files_describe(const struct mapped_files *f, uint32_t file, struct s
 const char *mapped_files_name(const struct mapped_files *f, uint32_t file);
 /* A descriptor that the caller closes, or -errno. After a few failures it is not tried again. */
 MUST_USE int mapped_files_open(struct mapped_files *f, uint32_t file, const struct mapped_by *by);
+/* The same while the file stays held for mapped_files_open(). */
+MUST_USE int mapped_files_lend(struct mapped_files *f, uint32_t file, const struct mapped_by *by);

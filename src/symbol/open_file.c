@@ -3,13 +3,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "sys/rights/broker.h"
+
+static bool is_of_kernel(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC;
+}
 
 /* The file of an O_PATH descriptor, for reading: the same file, whatever its path leads to by now. */
 static int read_again(int fd, struct stat *st)
@@ -20,7 +30,7 @@ static int read_again(int fd, struct stat *st)
 
 	if (fstat(fd, &own))
 		return -errno;
-	if (!S_ISREG(own.st_mode))
+	if (!S_ISREG(own.st_mode) || is_of_kernel(fd))
 		return -EINVAL;
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
 	readable = open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -32,9 +42,9 @@ static int read_again(int fd, struct stat *st)
 }
 
 /* What our own rights do not suffice for: other users' processes, which /proc may hide at all. */
-static int or_fetch(int fd, const char *path, struct stat *st)
+static int or_fetch(int fd, const char *path, unsigned int how, struct stat *st)
 {
-	if (fd != -EACCES && fd != -EPERM && fd != -ENOENT)
+	if (how & OPEN_OWN_RIGHTS || (fd != -EACCES && fd != -EPERM && fd != -ENOENT))
 		return fd;
 	fd = broker_fetch(path);
 	if (fd >= 0 && st && fstat(fd, st)) {
@@ -46,27 +56,27 @@ static int or_fetch(int fd, const char *path, struct stat *st)
 	return fd;
 }
 
-static int open_own(const char *path, int flags, struct stat *st)
+static int flags_of(unsigned int how)
 {
-	SCOPED(scoped_close) int fd = open(path, O_PATH | O_CLOEXEC | flags);
+	return O_PATH | O_CLOEXEC | (how & OPEN_NO_LINK ? O_NOFOLLOW : 0);
+}
+
+static int open_own(const char *path, unsigned int how, struct stat *st)
+{
+	SCOPED(scoped_close) int fd = open(path, flags_of(how));
 
 	return fd < 0 ? -errno : read_again(fd, st);
 }
 
-int open_file(const char *path, struct stat *st)
+int open_file(const char *path, unsigned int how, struct stat *st)
 {
-	return or_fetch(open_own(path, 0, st), path, st);
+	return or_fetch(open_own(path, how, st), path, how, st);
 }
 
-int open_file_no_link(const char *path, struct stat *st)
+static int open_below(const char *root_path, const char *path, unsigned int how, struct stat *st)
 {
-	return open_own(path, O_NOFOLLOW, st);
-}
-
-static int open_below(const char *root_path, const char *path, bool no_link, struct stat *st)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | (no_link ? O_NOFOLLOW : 0),
+	struct open_how below = {
+		.flags = (unsigned int)flags_of(how),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	SCOPED(scoped_close) int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -74,16 +84,16 @@ static int open_below(const char *root_path, const char *path, bool no_link, str
 
 	if (root < 0)
 		return -errno;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, root, path, &below, sizeof(below));
 	return fd < 0 ? -errno : read_again(fd, st);
 }
 
-int open_file_in_root(const char *proc, unsigned int tgid, const char *path, bool no_link,
+int open_file_in_root(const char *proc, unsigned int tgid, const char *path, unsigned int how,
                       struct stat *st)
 {
 	char root[PATH_MAX], whole[2 * PATH_MAX];
 
 	snprintf(root, sizeof(root), "%s/%u/root", proc, tgid);
 	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return or_fetch(open_below(root, path, no_link, st), whole, st);
+	return or_fetch(open_below(root, path, how, st), whole, how, st);
 }

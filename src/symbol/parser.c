@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/profile.h"
 #include "base/cleanup.h"
 #include "symbol/parser_priv.h"
 #include "symbol/symtab.h"
+#include "symbol/unwind_table.h"
+#include "sys/stack_copy.h"
 
 #define SECOND_NS    1000000000ULL
 #define MEMORY_BYTES ((uint64_t)4 << 30)
@@ -160,6 +163,65 @@ int parser_functions(struct parser *p, int fd, int debug_fd, struct symtab **out
 	if (debug_fd >= 0)
 		sandbox_put_fd(&p->m, debug_fd);
 	return get_table(p, out);
+}
+
+int parser_unwind(struct parser *p, int fd, int debug_fd, struct unwind_table **out)
+{
+	int err;
+
+	sandbox_msg_begin(&p->m, PARSER_UNWIND);
+	sandbox_put_fd(&p->m, fd);
+	if (debug_fd >= 0)
+		sandbox_put_fd(&p->m, debug_fd);
+	err = ask(p);
+	if (!err)
+		err = unwind_table_get(&p->m, out);
+	return err == -EBADMSG ? note_death(p) : err;
+}
+
+uint32_t parser_generation(struct parser *p)
+{
+	return start(p) ? 0 : p->generation;
+}
+
+int parser_walk_file(struct parser *p, uint64_t number, int fd)
+{
+	sandbox_msg_begin(&p->m, PARSER_WALK_FILE);
+	sandbox_put_u64(&p->m, number);
+	sandbox_put_fd(&p->m, fd);
+	return ask(p);
+}
+
+int parser_walk_space(struct parser *p, uint64_t place, const struct dwarf_part *parts, size_t nr)
+{
+	sandbox_msg_begin(&p->m, PARSER_WALK_SPACE);
+	sandbox_put_u64(&p->m, place);
+	sandbox_put_bytes(&p->m, parts, nr * sizeof(*parts));
+	return ask(p);
+}
+
+int parser_walk_stack(struct parser *p, uint64_t place, const struct stack_copy *copy,
+                      struct prof_stack *out)
+{
+	const void *ips;
+	size_t bytes;
+	int err;
+
+	sandbox_msg_begin(&p->m, PARSER_WALK_STACK);
+	sandbox_put_u64(&p->m, place);
+	sandbox_put_bytes(&p->m, copy, sizeof(*copy));
+	sandbox_put_bytes(&p->m, copy->stack, copy->bytes);
+	err = ask(p);
+	if (err)
+		return err;
+	out->end = (uint32_t)sandbox_get_u64(&p->m);
+	ips = sandbox_get_bytes(&p->m, &bytes);
+	if (p->m.error || out->end >= PROF_NR_ENDS || !bytes || bytes > sizeof(out->ips) ||
+	    bytes % sizeof(out->ips[0]))
+		return note_death(p);
+	memcpy(out->ips, ips, bytes);
+	out->nr = (uint32_t)(bytes / sizeof(out->ips[0]));
+	return 0;
 }
 
 int parser_perf_map(struct parser *p, int fd, struct symtab **out)

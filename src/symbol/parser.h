@@ -17,13 +17,17 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "symbol/dwarf_lines.h"
+#include "symbol/dwarf_walk.h"
 #include "symbol/elf_image.h"
 
 #define PARSER_DEATHS_MAX 8U
 #define PARSER_LINK_MAX   256U
 
 struct parser;
+struct prof_stack;
+struct stack_copy;
 struct symtab;
+struct unwind_table;
 
 struct parser_facts {
 	struct elf_segments segments;
@@ -44,7 +48,17 @@ MUST_USE int parser_identify_debug(struct parser *p, int fd, const struct parser
                                    bool is_link, struct parser_facts *out);
 /* The functions of a program, and of its debug file (-1 = none). */
 MUST_USE int parser_functions(struct parser *p, int fd, int debug_fd, struct symtab **out);
+/* How its frames are walked, also by its debug file (-1 = none). -ENOENT if neither says anything about it. */
+MUST_USE int parser_unwind(struct parser *p, int fd, int debug_fd, struct unwind_table **out);
 MUST_USE int parser_perf_map(struct parser *p, int fd, struct symtab **out);
+
+/* As those of symbol/dwarf_walk; a new process knows nothing of what was said to the one before. */
+uint32_t parser_generation(struct parser *p); /* of the process that will be asked next */
+MUST_USE int parser_walk_file(struct parser *p, uint64_t number, int fd);
+MUST_USE int parser_walk_space(struct parser *p, uint64_t place, const struct dwarf_part *parts,
+                               size_t nr);
+MUST_USE int parser_walk_stack(struct parser *p, uint64_t place, const struct stack_copy *copy,
+                               struct prof_stack *out);
 
 /* A file with DWARF, which stays open there; zeroed but for fd and number. */
 struct parser_lines {

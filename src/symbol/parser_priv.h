@@ -10,7 +10,11 @@ enum parser_msg {
 	PARSER_MAP,          /* fd -> errno, table */
 	PARSER_OPEN,         /* number, fd -> errno */
 	PARSER_LINES, /* number, address, most frames -> errno, how many, each name, file, line */
-	PARSER_DEMANGLE, /* name -> errno, name */
+	PARSER_DEMANGLE,   /* name -> errno, name */
+	PARSER_UNWIND,     /* fd, perhaps another -> errno, table */
+	PARSER_WALK_FILE,  /* number, fd -> errno */
+	PARSER_WALK_SPACE, /* place, parts -> errno */
+	PARSER_WALK_STACK, /* place, copy, its stack -> errno, where it ended, addresses */
 };
 
 #define PARSER_DWARF_MAX   64U

@@ -6,13 +6,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "abi/profile.h"
 #include "base/cleanup.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf_lines.h"
+#include "symbol/dwarf_walk.h"
 #include "symbol/elf_image.h"
 #include "symbol/parser_priv.h"
 #include "symbol/perf_map.h"
 #include "symbol/symtab.h"
+#include "symbol/unwind_table.h"
+#include "sys/stack_copy.h"
 
 #define SYMBOLS_MAX (1U << 22)
 #define CHECKED_MAX ((off_t)2 << 30)
@@ -29,6 +33,7 @@ struct parsed_file {
 struct server {
 	struct sandbox_msg in, out;
 	struct parsed_file files[PARSER_DWARF_MAX];
+	struct dwarf_walk *walk; /* NULL until it is needed */
 };
 
 /* An answer: its errno, and what follows where that is 0. */
@@ -162,6 +167,25 @@ static void functions(struct server *s)
 	put_table(s, err, t);
 }
 
+static void unwind(struct server *s)
+{
+	SCOPED(scoped_elf_image) struct elf_image *e = NULL;
+	SCOPED(scoped_elf_image) struct elf_image *debug = NULL;
+	SCOPED(scoped_unwind_table) struct unwind_table *t = NULL;
+	int err = elf_image_open(sandbox_take_fd(&s->in, 0), &e);
+
+	if (!err && s->in.nr_fds > 1 && elf_image_open(sandbox_take_fd(&s->in, 1), &debug))
+		debug = NULL;
+	if (!err)
+		err = unwind_table_compile(e, debug, debug ? move_of(e, debug) : 0, &t);
+	begin(s, err);
+	if (err)
+		return;
+	unwind_table_put(t, &s->out);
+	if (s->out.error)
+		begin(s, s->out.error);
+}
+
 static char *read_text(int fd, size_t size, size_t *len)
 {
 	char *text = malloc(size + 1);
@@ -263,13 +287,70 @@ static void write_name(struct server *s)
 	put_name(s, name);
 }
 
+static struct dwarf_walk *walk_of(struct server *s)
+{
+	if (!s->walk)
+		s->walk = dwarf_walk_new();
+	return s->walk;
+}
+
+static void walk_file(struct server *s)
+{
+	uint64_t number = sandbox_get_u64(&s->in);
+
+	begin(s,
+	      walk_of(s) ? dwarf_walk_file(s->walk, number, sandbox_take_fd(&s->in, 0)) : -ENOMEM);
+}
+
+static void walk_space(struct server *s)
+{
+	uint64_t place = sandbox_get_u64(&s->in);
+	SCOPED(scoped_free) struct dwarf_part *parts = NULL;
+	size_t bytes;
+	const void *given = sandbox_get_bytes(&s->in, &bytes);
+
+	parts = malloc(bytes + 1);
+	if (!walk_of(s) || !parts) {
+		begin(s, -ENOMEM);
+		return;
+	}
+	if (bytes)
+		memcpy(parts, given, bytes);
+	begin(s, dwarf_walk_space(s->walk, place, parts, bytes / sizeof(*parts)));
+}
+
+static void walk_stack(struct server *s)
+{
+	uint64_t place = sandbox_get_u64(&s->in);
+	size_t copy_bytes, bytes;
+	const void *given = sandbox_get_bytes(&s->in, &copy_bytes);
+	const void *stack = sandbox_get_bytes(&s->in, &bytes);
+	struct prof_stack out;
+	struct stack_copy copy;
+	int err = -EINVAL;
+
+	if (!s->in.error && copy_bytes == sizeof(copy) && bytes <= STACK_COPY_BYTES) {
+		memcpy(&copy, given, sizeof(copy));
+		copy.stack = stack;
+		copy.bytes = (uint32_t)bytes;
+		err = walk_of(s) ? dwarf_walk_stack(s->walk, place, &copy, &out) : -ENOMEM;
+	}
+	begin(s, err);
+	if (err)
+		return;
+	sandbox_put_u64(&s->out, out.end);
+	sandbox_put_bytes(&s->out, out.ips, out.nr * sizeof(out.ips[0]));
+}
+
 static void serve(int fd)
 {
 	static void (*const answers[])(struct server * s) = {
-		[PARSER_IDENTIFY] = identify,   [PARSER_DEBUG] = identify_debug,
-		[PARSER_FUNCTIONS] = functions, [PARSER_MAP] = perf_map,
-		[PARSER_OPEN] = open_lines,     [PARSER_LINES] = lines,
-		[PARSER_DEMANGLE] = write_name,
+		[PARSER_IDENTIFY] = identify,     [PARSER_DEBUG] = identify_debug,
+		[PARSER_FUNCTIONS] = functions,   [PARSER_MAP] = perf_map,
+		[PARSER_OPEN] = open_lines,       [PARSER_LINES] = lines,
+		[PARSER_DEMANGLE] = write_name,   [PARSER_UNWIND] = unwind,
+		[PARSER_WALK_FILE] = walk_file,   [PARSER_WALK_SPACE] = walk_space,
+		[PARSER_WALK_STACK] = walk_stack,
 	};
 	const struct sandbox_wire wire = { .fd = fd };
 	static struct server s;
@@ -282,6 +363,7 @@ static void serve(int fd)
 		if (sandbox_msg_send(&wire, &s.out))
 			break;
 	}
+	dwarf_walk_free(s.walk);
 }
 
 const struct sandbox_job parser_job = { .name = "symbols", .serve = serve };

@@ -222,7 +222,7 @@ static const struct mapping *find_in(const struct process_life *l, uint64_t ts_n
 {
 	const struct mapping *best = NULL;
 
-	for (uint32_t i = upper_bound(l, address); i > 0; i--) {
+	for (uint32_t i = l->mappings ? upper_bound(l, address) : 0; i > 0; i--) {
 		const struct mapping *at = &l->mappings[i - 1];
 
 		if (at->max_end <= address)
@@ -441,6 +441,43 @@ bool spaces_find(struct spaces *s, uint32_t tgid, uint64_t ts_ns, uint64_t addre
 	if (found)
 		*out = found->m;
 	return found;
+}
+
+/* Where the next newer one covers it. */
+static uint64_t covered_from(const struct process_life *l, uint32_t at, uint64_t ts_ns)
+{
+	const struct space_mapping *m = &l->mappings[at].m;
+
+	for (uint32_t i = at + 1; i < l->nr && l->mappings[i].m.start < m->end; i++) {
+		const struct space_mapping *other = &l->mappings[i].m;
+
+		if (other->since_ns <= ts_ns && other->until_ns > ts_ns &&
+		    other->since_ns > m->since_ns)
+			return other->start;
+	}
+	return m->end;
+}
+
+int spaces_each(const struct spaces *s, uint32_t tgid, uint64_t ts_ns, spaces_fn *fn, void *ctx)
+{
+	const struct process_life *l = life_at(s, tgid, ts_ns);
+	uint64_t end = 0; /* of the last one */
+	int err = 0;
+
+	for (uint32_t i = 0; l && !err && i < l->nr; i++) {
+		struct space_mapping m = l->mappings[i].m;
+		uint64_t from = m.start > end ? m.start : end;
+		const struct mapping *now = find_in(l, ts_ns, from);
+
+		m.end = covered_from(l, i, ts_ns);
+		if (!now || memcmp(&now->m, &l->mappings[i].m, sizeof(m)) != 0 || from >= m.end)
+			continue;
+		m.offset += from - m.start;
+		m.start = from;
+		err = fn(ctx, &m);
+		end = m.end;
+	}
+	return err;
 }
 
 uint32_t spaces_nr(const struct spaces *s)

@@ -69,5 +69,9 @@ void spaces_exit(struct spaces *s, uint32_t tgid, uint64_t ts_ns);
 bool spaces_life(const struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct space_life *out);
 bool spaces_find(struct spaces *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                  struct space_mapping *out);
+/* All that a process has mapped at a time, by start; what newer ones cover is left out. A negative errno of fn() ends it. */
+typedef int spaces_fn(void *ctx, const struct space_mapping *m);
+MUST_USE int spaces_each(const struct spaces *s, uint32_t tgid, uint64_t ts_ns, spaces_fn *fn,
+                         void *ctx);
 uint32_t spaces_nr(const struct spaces *s);     /* lives */
 uint64_t spaces_unkept(const struct spaces *s); /* reports that found no room */

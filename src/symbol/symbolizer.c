@@ -14,9 +14,13 @@
 #include "symbol/jit_maps.h"
 #include "symbol/kallsyms.h"
 #include "symbol/mapped_files.h"
+#include "symbol/open_file.h"
 #include "symbol/parser.h"
 #include "symbol/process_read.h"
 #include "symbol/spaces.h"
+#include "symbol/stack_walker.h"
+#include "symbol/unwind_files.h"
+#include "sys/stack_copy.h"
 
 #define TEXTS_MAX  (1U << 22)
 #define TEXT_BYTES ((size_t)512 << 20)
@@ -28,6 +32,7 @@ enum remark { REMARK_KERNEL, REMARK_PROCESSES, REMARK_PARSER, REMARK_NAMES, NR_R
 struct symbolizer {
 	char *proc, *kallsyms_path, *debug_dir;
 	bool wants_lines;
+	unsigned int how;     /* files are opened: OPEN_* */
 	struct intern *texts; /* of all that was ever given out */
 	struct parser *parser;
 	struct intern *mangled; /* names that were asked about */
@@ -41,6 +46,8 @@ struct symbolizer {
 	uint32_t *binary_of_file; /* BINARIES_NONE: no ELF file; NOT_LOOKED_AT */
 	uint32_t nr_files;
 	struct binaries *binaries;
+	struct unwind_files *unwind;
+	struct stack_walker *walker;
 	struct jit_maps *jits;
 	struct frame_cache *cache;
 	bool has_reported[NR_REMARKS];
@@ -66,6 +73,8 @@ void symbolizer_free(struct symbolizer *s)
 	frame_cache_free(s->cache);
 	jit_maps_free(s->jits);
 	binaries_free(s->binaries);
+	unwind_files_free(s->unwind);
+	stack_walker_free(s->walker);
 	free(s->binary_of_file);
 	mapped_files_free(s->files);
 	spaces_free(s->spaces);
@@ -94,10 +103,14 @@ static bool make_parts(struct symbolizer *s)
 	if (!s->texts || !s->mangled || !s->spaces || !s->parser || !s->cache)
 		return false;
 	s->binaries = binaries_new(
-		&(struct binaries_cfg){ s->proc, s->debug_dir, s->wants_lines, s->parser });
+		&(struct binaries_cfg){ s->proc, s->debug_dir, s->wants_lines, s->parser, s->how });
 	s->jits = jit_maps_new(s->proc, s->parser);
-	s->files = mapped_files_new(s->proc, s->texts, s->parser);
-	return s->files && s->binaries && s->jits;
+	s->files = mapped_files_new(s->proc, s->texts, s->parser, s->how);
+	if (!s->files)
+		return false;
+	s->unwind = unwind_files_new(s->proc, s->debug_dir, s->files, s->parser, s->how);
+	s->walker = stack_walker_new(s->spaces, s->files, s->parser);
+	return s->walker && s->unwind && s->binaries && s->jits;
 }
 
 int symbolizer_new(const struct symbolizer_cfg *cfg, struct diag *d, struct symbolizer **out)
@@ -110,6 +123,7 @@ int symbolizer_new(const struct symbolizer_cfg *cfg, struct diag *d, struct symb
 	s->kallsyms_path = word_or(cfg->kallsyms, "/proc/kallsyms");
 	s->debug_dir = word_or(cfg->debug_dir, "/usr/lib/debug");
 	s->wants_lines = cfg->wants_lines;
+	s->how = cfg->own_rights ? OPEN_OWN_RIGHTS : 0;
 	if (!make_parts(s))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	*out = TAKE_PTR(s);
@@ -446,6 +460,40 @@ uint32_t symbolizer_frames(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, 
 	if (jit_frame(s, tgid, ts_ns, address, out))
 		return 1;
 	return unknown_frame(out, mapped_files_name(s->files, p.m.file));
+}
+
+struct table_walk {
+	struct symbolizer *s;
+	uint32_t tgid;
+	symbolizer_table_fn *fn;
+	void *ctx;
+};
+
+static int find_table(void *ctx, const struct space_mapping *m)
+{
+	const struct table_walk *w = ctx;
+	struct symbol_table t = { .start = m->start, .end = m->end };
+	int err = unwind_files_find(w->s->unwind, w->tgid, m, &t);
+
+	if (err == -ENOENT)
+		return 0;
+	return err ? err : w->fn(w->ctx, &t);
+}
+
+int symbolizer_tables(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, symbolizer_table_fn *fn,
+                      void *ctx)
+{
+	struct table_walk w = { s, tgid, fn, ctx };
+
+	return spaces_each(s->spaces, tgid, ts_ns, find_table, &w);
+}
+
+int symbolizer_walk(struct symbolizer *s, const struct stack_copy *copy, struct prof_stack *out)
+{
+	int err = is_whole(s, copy->tgid, copy->ts_ns) ? 0 : read_process(s, copy->tgid);
+
+	/* One that has ended is walked by what it has reported. */
+	return err == -ENOMEM ? err : stack_walker_walk(s->walker, copy, out);
 }
 
 bool symbolizer_locate(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,

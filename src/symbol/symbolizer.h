@@ -26,7 +26,10 @@
 #define SYMBOL_BUILD_ID_MAX 20U
 #define SYMBOL_FRAMES_MAX   16U /* inlined calls at one address; more are left out */
 
+struct prof_stack;
+struct stack_copy;
 struct symbolizer;
+struct unwind_table;
 
 /* All may be NULL or false. */
 struct symbolizer_cfg {
@@ -34,6 +37,7 @@ struct symbolizer_cfg {
 	const char *kallsyms;  /* /proc/kallsyms */
 	const char *debug_dir; /* /usr/lib/debug; more than one with colons */
 	bool wants_lines;      /* files, lines and inlined calls too; costs DWARF */
+	bool own_rights;       /* files that only the broker can open have no names */
 };
 
 /* A part of a file, or of something without one, in a process. */
@@ -89,6 +93,29 @@ bool symbolizer_remark(struct symbolizer *s, struct diag *out);
  */
 uint32_t symbolizer_frames(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX]);
+
+/* Code of a process, and the table by which its frames are walked; that is lent for ever. */
+struct symbol_table {
+	uint64_t start, end;
+	uint64_t base;   /* the process's address of the table's first row */
+	uint32_t number; /* of the table: the same for all processes */
+	const struct unwind_table *table;
+};
+
+/*
+ * All that a process has mapped at a time and that has a table, by start. Files are read when they are first needed, from 1
+ * to 50 ms each. A negative errno of fn() ends it.
+ */
+typedef int symbolizer_table_fn(void *ctx, const struct symbol_table *t);
+MUST_USE int symbolizer_tables(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns,
+                               symbolizer_table_fn *fn, void *ctx);
+
+/*
+ * Walks a copy of a user stack by libdw, with what the process had mapped then (symbol/stack_walker). At least the address at
+ * which the thread was is in out, also where nothing can be walked: out->end says why. -ENOMEM.
+ */
+MUST_USE int symbolizer_walk(struct symbolizer *s, const struct stack_copy *copy,
+                             struct prof_stack *out);
 
 /*
  * Where an address is in its file: the mapping, with the build id if the file could be opened, and the address that the

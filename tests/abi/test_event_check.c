@@ -56,7 +56,7 @@ static void every_kind_passes_at_its_size_and_at_no_other(void **state)
 		    kind != EV_CGROUP_INFO) /* a text may be padded further */
 			assert_false(ev_check(&r, sizeof(r)));
 	}
-	expect_eq(nr, 58);
+	expect_eq(nr, 59);
 }
 
 static void locks_are_called_by_their_kind(void **state)

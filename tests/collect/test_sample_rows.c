@@ -97,21 +97,23 @@ static void a_full_table_refuses_new_rows_and_still_adds_to_old_ones(void **stat
 
 static void a_stack_is_kept_once_and_an_empty_one_needs_no_room(void **state)
 {
-	struct prof_stack stack = { .nr = 3, .ips = { 30, 20, 10 } }, other = { .nr = 1 };
+	struct prof_stack stack = { .nr = 3, .end = PROF_END_READ, .ips = { 30, 20, 10 } },
+			  other = { .nr = 1 };
 	struct sample_stacks *s;
 	const uint64_t *ips;
-	uint32_t nr;
+	uint32_t nr, end;
 
 	(void)state;
 	expect_eq(sample_stacks_new(1, NULL, &s), 0);
-	expect_eq(sample_stacks_get(s, 0, &ips, &nr), 0);
+	expect_eq(sample_stacks_get(s, 0, &ips, &nr, &end), 0);
 	expect_eq(nr, 0);
-	expect_eq(sample_stacks_get(s, 77, &ips, &nr), -ENOENT);
+	expect_eq(sample_stacks_get(s, 77, &ips, &nr, &end), -ENOENT);
 	expect_eq(sample_stacks_add(s, 77, &stack), 0);
 	expect_eq(sample_stacks_add(s, 77, &stack), 0);
 	expect_eq(sample_stacks_add(s, 78, &other), -E2BIG);
-	expect_eq(sample_stacks_get(s, 77, &ips, &nr), 0);
+	expect_eq(sample_stacks_get(s, 77, &ips, &nr, &end), 0);
 	expect_eq(nr, 3);
+	expect_eq(end, PROF_END_READ);
 	expect_eq(ips[0], 30);
 	expect_eq(ips[2], 10);
 	sample_stacks_free(s);
@@ -122,12 +124,12 @@ static void a_length_beyond_the_stack_is_cut(void **state)
 	struct prof_stack stack = { .nr = 100000 };
 	struct sample_stacks *s;
 	const uint64_t *ips;
-	uint32_t nr;
+	uint32_t nr, end;
 
 	(void)state;
 	expect_eq(sample_stacks_new(4, NULL, &s), 0);
 	expect_eq(sample_stacks_add(s, 1, &stack), 0);
-	expect_eq(sample_stacks_get(s, 1, &ips, &nr), 0);
+	expect_eq(sample_stacks_get(s, 1, &ips, &nr, &end), 0);
 	expect_eq(nr, PROF_DEPTH);
 	sample_stacks_free(s);
 }
@@ -149,7 +151,7 @@ static void frames_of_the_tracepoint_itself_are_cut(void **state)
 	struct sample_stacks *s;
 	struct plumbing *p;
 	const uint64_t *ips;
-	uint32_t nr;
+	uint32_t nr, end;
 
 	(void)state;
 	write_symbols(path, "0000000000001000 T bpf_trace_run4\n"
@@ -162,7 +164,7 @@ static void frames_of_the_tracepoint_itself_are_cut(void **state)
 	unlink(path);
 	expect_eq(sample_stacks_new(4, p, &s), 0);
 	expect_eq(sample_stacks_add(s, 1, &stack), 0);
-	expect_eq(sample_stacks_get(s, 1, &ips, &nr), 0);
+	expect_eq(sample_stacks_get(s, 1, &ips, &nr, &end), 0);
 	expect_eq(nr, 2);
 	expect_eq(ips[0], 0x3010);
 	stack.ips[1] = stack.ips[2] = 0x1210; /* nothing of it */

@@ -30,9 +30,10 @@ static struct profile_tree *tree_of(const struct profile *p, const struct profil
 static struct profile_list *list_of(const struct profile *p, const struct profile *before,
                                     enum profile_order order)
 {
+	const struct profile_list_cfg cfg = { .before = before, .order = order };
 	struct profile_list *l = NULL;
 
-	assert_int_equal(profile_list_new(p, before, order, &l), 0);
+	assert_int_equal(profile_list_new(p, &cfg, &l), 0);
 	return l;
 }
 

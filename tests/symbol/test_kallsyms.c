@@ -11,8 +11,8 @@ static const char LIST[] = "ffff800080010000 T _stext\n"
 			   "ffff800080011000 t $x\n"
 			   "ffff800080011000 t local_one\n"
 			   "ffff800080012000 D some_data\n"
-			   "ffff800080012000 T __x_global\n"
-			   "ffff800080012000 W weak_alias\n"
+			   "ffff800080012000 T __pi_strcmp\n"
+			   "ffff800080012000 W strcmp\n"
 			   "ffff800080020000 D _etext\n"
 			   "ffff800080090000 T late_init\n"
 			   "ffff800081000000 t in_module\t[ext4]\n"
@@ -49,7 +49,7 @@ static void functions_end_where_the_next_one_starts(void **state)
 	expect_at(k, 0xffff80008000ffff, "-", "-");
 	expect_at(k, 0xffff800080010010, "_stext", "kernel");
 	expect_at(k, 0xffff800080011fff, "local_one", "kernel");
-	expect_at(k, 0xffff800080012000, "__x_global", "kernel");
+	expect_at(k, 0xffff800080012000, "strcmp", "kernel");
 }
 
 static void data_has_no_functions(void **state)
@@ -57,7 +57,7 @@ static void data_has_no_functions(void **state)
 	SCOPED(scoped_kallsyms) struct kallsyms *k = parsed(LIST);
 
 	(void)state;
-	expect_at(k, 0xffff80008001ffff, "__x_global", "kernel");
+	expect_at(k, 0xffff80008001ffff, "strcmp", "kernel");
 	expect_at(k, 0xffff800080020000, "-", "-");
 	expect_at(k, 0xffff800080090004, "late_init", "kernel");
 }

@@ -64,8 +64,7 @@ const struct perf_event_header *perf_ring_peek(struct perf_ring *r, bool *is_bad
 	if (r->until - r->at < sizeof(head))
 		return NULL;
 	copy_out(r, (uint8_t *)&head, sizeof(head));
-	if (head.size < sizeof(head) || head.size % 8 || head.size > r->until - r->at ||
-	    head.size > PERF_RING_RECORD_MAX) {
+	if (head.size < sizeof(head) || head.size % 8 || head.size > r->until - r->at) {
 		*is_bad = true;
 		r->at = r->until;
 		return NULL;

@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 
-#define PERF_RING_RECORD_MAX 8192 /* a path, and what comes with it */
+#define PERF_RING_RECORD_MAX 65536 /* a stack, and what comes with it */
 
 struct perf_ring {
 	struct perf_event_mmap_page *page; /* NULL = not mapped */

@@ -8,6 +8,7 @@
 
 #include "abi/profile.h"
 #include "base/cleanup.h"
+#include "collect/sample/sample_copies.h"
 #include "collect/sample/sample_rows.h"
 #include "collect/sample/sample_stacks.h"
 
@@ -34,17 +35,35 @@ static int take_stack(struct sample_drain *d, const void *key, const void *value
 static bool has_stacks(const struct sample_drain *d, const struct prof_key *k)
 {
 	const uint64_t *ips;
-	uint32_t nr;
+	uint32_t nr, end;
 
-	return !sample_stacks_get(d->stacks, k->kernel, &ips, &nr) &&
-	       !sample_stacks_get(d->stacks, k->user, &ips, &nr);
+	return !sample_stacks_get(d->stacks, k->kernel, &ips, &nr, &end) &&
+	       !sample_stacks_get(d->stacks, k->user, &ips, &nr, &end);
+}
+
+/* In place of the number of a copy the hash of its stack; false: it was lost. */
+static bool find_copy(const struct sample_drain *d, struct prof_key *k)
+{
+	uint64_t hash;
+
+	if (!k->is_copy)
+		return true;
+	if (!d->copies || sample_copies_find(d->copies, k->user, &hash))
+		return false;
+	k->user = hash;
+	k->is_copy = 0;
+	return true;
 }
 
 static int take_row(struct sample_drain *d, const void *key, const void *value)
 {
 	const struct prof_row *row = value;
-	int err = has_stacks(d, key) ? sample_rows_add(d->rows, key, row) : -E2BIG;
+	struct prof_key k;
+	int err = -E2BIG;
 
+	memcpy(&k, key, sizeof(k));
+	if (find_copy(d, &k) && has_stacks(d, &k))
+		err = sample_rows_add(d->rows, &k, row);
 	if (err != -E2BIG)
 		return err;
 	d->lost += row->count;

@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 
+struct sample_copies;
 struct sample_rows;
 struct sample_stacks;
 
@@ -17,7 +18,8 @@ struct sample_drain {
 	int stacks_fd, rows_fd;
 	struct sample_stacks *stacks;
 	struct sample_rows *rows;
-	uint64_t lost; /* samples, over all generations */
+	struct sample_copies *copies; /* NULL = none are made */
+	uint64_t lost;                /* samples, over all generations */
 };
 
 MUST_USE int sample_drain_take(struct sample_drain *d, uint32_t current); /* 0 or -errno */

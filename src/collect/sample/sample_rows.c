@@ -24,6 +24,7 @@ struct sample_task {
 struct where {
 	uint64_t kernel, user;
 	uint64_t task; /* number in tasks */
+	uint64_t cgroup;
 };
 
 _Static_assert(sizeof(struct sample_task) <= MAP_MAX_KEY_BYTES, "must fit");
@@ -95,7 +96,7 @@ static void add_up(struct prof_row *to, const struct prof_row *from)
 
 int sample_rows_add(struct sample_rows *r, const struct prof_key *key, const struct prof_row *row)
 {
-	struct where where = { .kernel = key->kernel, .user = key->user };
+	struct where where = { .kernel = key->kernel, .user = key->user, .cgroup = key->cgroup };
 	uint32_t idx;
 	int err = find_task(r, key, &where.task);
 

@@ -17,6 +17,7 @@
 struct known_stack {
 	const uint64_t *ips;
 	uint32_t nr;
+	uint32_t end; /* enum prof_end */
 };
 
 struct sample_stacks {
@@ -75,22 +76,24 @@ int sample_stacks_add(struct sample_stacks *s, uint64_t hash, const struct prof_
 	err = map_insert(s->index, &hash, s->nr);
 	if (err)
 		return err;
-	s->known[s->nr++] = (struct known_stack){ ips, nr };
+	s->known[s->nr++] = (struct known_stack){ ips, nr, stack->end };
 	return 0;
 }
 
 int sample_stacks_get(const struct sample_stacks *s, uint64_t hash, const uint64_t **ips,
-                      uint32_t *nr)
+                      uint32_t *nr, uint32_t *end)
 {
 	uint32_t at;
 
 	*ips = NULL;
 	*nr = 0;
+	*end = PROF_END_NOT_KNOWN;
 	if (!hash)
 		return 0;
 	if (!map_find(s->index, &hash, &at))
 		return -ENOENT;
 	*ips = s->known[at].ips;
 	*nr = s->known[at].nr;
+	*end = s->known[at].end;
 	return 0;
 }

@@ -21,6 +21,6 @@ void sample_stacks_free(struct sample_stacks *s); /* NULL is fine */
 /* One that is there already stays. -E2BIG when there is no room. */
 MUST_USE int sample_stacks_add(struct sample_stacks *s, uint64_t hash,
                                const struct prof_stack *stack);
-/* Hash 0 is the empty stack. Addresses stay as long as s. -ENOENT. */
+/* Hash 0 is the empty stack. Addresses stay as long as s; end is enum prof_end. -ENOENT. */
 MUST_USE int sample_stacks_get(const struct sample_stacks *s, uint64_t hash, const uint64_t **ips,
-                               uint32_t *nr);
+                               uint32_t *nr, uint32_t *end);

@@ -23,11 +23,13 @@
 #include "collect/sample/sample_probe.h"
 #include "collect/sample/sample_rows.h"
 #include "collect/sample/sample_stacks.h"
+#include "collect/sample/unwind_maps.h"
 
 #define SKELETON "profile.skel.h"
 #include "collect/skel.h"
 
-#define WHAT "profiling"
+#define WHAT      "profiling"
+#define SECOND_NS 1000000000ULL
 
 /* What is kept of all generations together, in our memory. */
 #define KEPT_STACKS (256U * 1024)
@@ -41,13 +43,17 @@ struct sampler {
 	uint32_t tgid;
 	uint64_t max_samples;
 	uint32_t max_stacks, max_rows;
+	uint64_t wall_ns;
 	bool is_started, is_stopped;
 	struct profile_bpf *skel;
 	struct loaded *loaded;
 	struct sample_perf *perf;
 	struct bpf_tie uprobe;
 	struct plumbing *plumbing;
-	struct sample_drain drain; /* owns stacks and rows */
+	bool by_tables;
+	enum prof_copies copies;
+	struct unwind_maps *unwind; /* NULL without */
+	struct sample_drain drain;  /* owns stacks, rows and copies */
 	uint32_t generation;
 	struct bpf_barrier barrier;
 	struct prof_cpu *cpus; /* one per possible CPU */
@@ -67,6 +73,9 @@ static int check(const struct sampler_cfg *cfg, struct diag *d)
 		return diag_set(d, -EINVAL, "leave it out, or give a period",
 		                "'%.100s' has no frequency: it is sampled whenever it happens",
 		                cfg->event->name);
+	if (cfg->is_wall && !cfg->frequency)
+		return diag_set(d, -EINVAL, "sample CPU time, with -F",
+		                "a profile by wall clock needs samples at a frequency");
 	if (cfg->cpu != SAMPLER_ANY_CPU && !cpulist_has(cfg->online, cfg->cpu))
 		return diag_set(d, -ENODEV, "see /sys/devices/system/cpu/online",
 		                "CPU %u is offline, or there is none", cfg->cpu);
@@ -97,6 +106,12 @@ static void report_programs(struct sampler *s, const struct sampler_cfg *cfg)
 		.is_cgroup_v1 = cfg->is_cgroup_v1,
 		.no_kernel = cfg->no_kernel,
 		.no_user = cfg->no_user,
+		.by_tables = s->by_tables,
+		.by_copies = (__u8)s->copies,
+		.by_cgroup = cfg->by_cgroup,
+		.pc_mask = sample_facts_pc_mask(),
+		.wall_ns = s->wall_ns,
+		.nr_cpus = (__u32)s->nr_possible,
 	};
 
 	memcpy((void *)&s->skel->rodata->cfg, &c, sizeof(c));
@@ -128,6 +143,16 @@ static int size_maps(struct sampler *s, const struct sampler_cfg *cfg)
 		err = bpf_map__set_max_entries(s->skel->maps.family, 1);
 	if (!err && !cfg->is_cgroup_only)
 		err = bpf_map__set_max_entries(s->skel->maps.wanted_cgroups, 1);
+	if (!err && s->by_tables)
+		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages, UNWIND_MAPS_PAGES);
+	if (!err && s->by_tables)
+		err = bpf_map__set_max_entries(s->skel->maps.unwind_processes,
+		                               UNWIND_MAPS_PROCESSES);
+	if (!err && s->copies)
+		err = bpf_map__set_max_entries(s->skel->maps.copies,
+		                               (uint32_t)cpulist_last(cfg->online) + 1);
+	if (!err && s->wall_ns)
+		err = bpf_map__set_max_entries(s->skel->maps.busy_cpus, (__u32)s->nr_possible);
 	if (!err && s->kind != SAMPLE_OFF_CPU)
 		err = bpf_map__set_autocreate(s->skel->maps.off_tasks, false);
 	return err;
@@ -145,6 +170,10 @@ static void choose_programs(struct sampler *s)
 	bpf_program__set_autoload(s->skel->progs.on_free, s->tgid != 0);
 	bpf_program__set_autoload(s->skel->progs.on_fork_prepare, is_off);
 	bpf_program__set_autoload(s->skel->progs.prepare_tasks, is_off);
+	bpf_program__set_autoload(s->skel->progs.on_switch_busy, s->wall_ns != 0);
+	bpf_program__set_autoload(s->skel->progs.on_fork_unwind, s->by_tables);
+	bpf_program__set_autoload(s->skel->progs.on_exec_unwind, s->by_tables);
+	bpf_program__set_autoload(s->skel->progs.on_free_unwind, s->by_tables);
 }
 
 /* Interrupts need no names here: where preempt_count is found, no program more is loaded. */
@@ -183,7 +212,7 @@ static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct b
 	if (size_maps(s, cfg))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
 	err = choose_context(s, d);
-	if (!err && s->kind == SAMPLE_OFF_CPU)
+	if (!err && (s->kind == SAMPLE_OFF_CPU || s->wall_ns))
 		err = sample_facts_kernel(bpf_cfg, d);
 	if (!err && s->kind == SAMPLE_TRACEPOINT)
 		err = sample_probe_tracepoint(s->loaded, s->skel->progs.on_tracepoint,
@@ -222,9 +251,6 @@ static int make_buffers(struct sampler *s)
 	err = bpf_barrier_open(&s->barrier);
 	if (err)
 		return err;
-	s->nr_possible = libbpf_num_possible_cpus();
-	if (s->nr_possible < 0)
-		return s->nr_possible;
 	s->cpus = calloc((size_t)s->nr_possible, sizeof(*s->cpus));
 	if (!s->cpus)
 		return -ENOMEM;
@@ -232,10 +258,32 @@ static int make_buffers(struct sampler *s)
 		err = plumbing_read("/proc/kallsyms", &s->plumbing);
 	if (err == -ENOMEM)
 		return err;
+	err = 0; /* the kernel's own frames stay where they are not known */
+	if (s->by_tables)
+		err = unwind_maps_new(bpf_map__fd(s->skel->maps.unwind_pages), UNWIND_MAPS_PAGES,
+		                      bpf_map__fd(s->skel->maps.unwind_processes), &s->unwind);
+	if (err)
+		return err;
 	s->drain.stacks_fd = bpf_map__fd(s->skel->maps.stacks);
 	s->drain.rows_fd = bpf_map__fd(s->skel->maps.rows);
 	err = sample_stacks_new(KEPT_STACKS, s->plumbing, &s->drain.stacks);
 	return err ? err : sample_rows_new(KEPT_ROWS, &s->drain.rows);
+}
+
+/* Those of processes without tables are a help, and not needed. */
+static int open_copies(struct sampler *s, const struct sampler_cfg *cfg, struct diag *d)
+{
+	bool is_early = s->copies == PROF_COPIES_EARLY;
+	const struct sample_copies_cfg copies = {
+		.map_fd = bpf_map__fd(s->skel->maps.copies),
+		.online = cfg->online,
+		.stacks = s->drain.stacks,
+		.walker = cfg->walker,
+		.is_seldom = is_early,
+	};
+	int err = sample_copies_open(&copies, is_early ? NULL : d, &s->drain.copies);
+
+	return is_early ? 0 : err;
 }
 
 int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out)
@@ -253,6 +301,12 @@ int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler *
 	s->kind = cfg->event->kind;
 	s->tgid = cfg->tgid;
 	s->max_samples = cfg->max_samples;
+	s->by_tables = cfg->by_tables && !cfg->no_user;
+	s->copies = cfg->no_user ? PROF_COPIES_NONE : cfg->copies;
+	s->wall_ns = cfg->is_wall ? SECOND_NS / cfg->frequency : 0;
+	s->nr_possible = libbpf_num_possible_cpus();
+	if (s->nr_possible < 0)
+		return diag_set(d, s->nr_possible, NULL, "cannot count the CPUs");
 	choose_sizes(s, cfg);
 	log = bpf_log_capture();
 	err = load(s, cfg, log, d);
@@ -263,8 +317,16 @@ int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler *
 	err = make_buffers(s);
 	if (err)
 		return diag_set(d, err, NULL, "cannot set up the profile's buffers");
+	err = s->copies ? open_copies(s, cfg, d) : 0;
+	if (err)
+		return err;
 	*out = TAKE_PTR(s);
 	return 0;
+}
+
+struct unwind_maps *sampler_unwind(const struct sampler *s)
+{
+	return s->unwind;
 }
 
 int sampler_add_cgroup(struct sampler *s, uint64_t id, bool is_exact, struct diag *d)
@@ -291,6 +353,15 @@ static int attach_family(struct sampler *s)
 	return err;
 }
 
+static int attach_unwind(struct sampler *s)
+{
+	int err = loaded_attach(s->loaded, s->skel->progs.on_fork_unwind);
+
+	if (!err)
+		err = loaded_attach(s->loaded, s->skel->progs.on_exec_unwind);
+	return err ? err : loaded_attach(s->loaded, s->skel->progs.on_free_unwind);
+}
+
 static int prepare_tasks(struct sampler *s)
 {
 	SCOPED(scoped_close) int link = loaded_iterator(s->loaded, s->skel->progs.prepare_tasks);
@@ -304,6 +375,10 @@ static int attach_all(struct sampler *s)
 {
 	int err = s->tgid ? attach_family(s) : 0;
 
+	if (!err && s->by_tables)
+		err = attach_unwind(s);
+	if (!err && s->wall_ns)
+		err = loaded_attach(s->loaded, s->skel->progs.on_switch_busy);
 	if (err)
 		return err;
 	switch (s->kind) {
@@ -352,8 +427,15 @@ int sampler_start(struct sampler *s, struct diag *d)
 	return 0;
 }
 
+int sampler_take_copies(struct sampler *s)
+{
+	return s->drain.copies ? sample_copies_take(s->drain.copies) : 0;
+}
+
 int sampler_follow(struct sampler *s, const struct cpulist *online, struct diag *d)
 {
+	if (s->drain.copies && s->is_started)
+		sample_copies_follow(s->drain.copies, online);
 	return s->perf && s->is_started ? sample_perf_follow(s->perf, online, d) : 0;
 }
 
@@ -379,9 +461,11 @@ void sampler_close(struct sampler *s)
 	if (s->skel)
 		sampler_stop(s);
 	sample_perf_close(s->perf);
+	sample_copies_close(s->drain.copies);
 	sample_stacks_free(s->drain.stacks);
 	sample_rows_free(s->drain.rows);
 	plumbing_free(s->plumbing);
+	unwind_maps_free(s->unwind);
 	bpf_barrier_close(&s->barrier);
 	loaded_close(s->loaded);
 	profile_bpf__destroy(s->skel);
@@ -397,7 +481,9 @@ static int drain_all(struct sampler *s, struct diag *d)
 	__atomic_store_n(&s->skel->bss->generation, s->generation, __ATOMIC_RELEASE);
 	/* What is late all the same is taken with the next generation. */
 	(void)!bpf_barrier_wait(&s->barrier);
-	err = sample_drain_take(&s->drain, s->generation);
+	err = sampler_take_copies(s);
+	if (!err)
+		err = sample_drain_take(&s->drain, s->generation);
 	return err ? diag_set(d, err, NULL, "cannot read the profile from the kernel") : 0;
 }
 
@@ -414,14 +500,17 @@ static int hand_on(const struct sampler *s, uint32_t idx, sampler_row_fn *fn, vo
 		.last_ns = row->last_ns,
 		.count = row->count,
 		.value = row->value,
+		.cgroup = key->cgroup,
 	};
+	uint32_t end;
 	int err;
 
 	memcpy(out.comm, key->comm, sizeof(out.comm));
 	out.comm[sizeof(out.comm) - 1] = '\0';
-	err = sample_stacks_get(s->drain.stacks, key->kernel, &out.kernel, &out.nr_kernel);
+	err = sample_stacks_get(s->drain.stacks, key->kernel, &out.kernel, &out.nr_kernel, &end);
 	if (!err)
-		err = sample_stacks_get(s->drain.stacks, key->user, &out.user, &out.nr_user);
+		err = sample_stacks_get(s->drain.stacks, key->user, &out.user, &out.nr_user,
+		                        &out.user_end);
 	return err ? err : fn(ctx, &out);
 }
 

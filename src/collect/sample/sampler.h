@@ -9,7 +9,8 @@
  * Everything that can be refused is refused by open, but nothing is sampled before start. A row belongs to a task for
  * as long as it is the same program under the same name: exec, a rename or a number that is used again begin another.
  * Kernel stacks begin where the CPU was interrupted, or with the function that has the tracepoint; user stacks are
- * walked by frame pointers. A hit in an interrupt belongs to the task that was interrupted.
+ * walked by frame pointers; by tables (collect/sample/unwind_maps), which take 32 MiB of kernel memory; or here, from copies
+ * (collect/sample/sample_copies), which have to be taken often. A hit in an interrupt belongs to the task that was interrupted.
  *
  * Off-CPU: the stack is taken when a task goes to sleep (not when it is preempted), and counts when it runs again,
  * with the time until then; first_ns and last_ns are when it left. Waits that began before the start or have not ended
@@ -29,9 +30,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/profile.h"
 #include "base/attr.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "collect/sample/sample_copies.h"
 #include "collect/sample/sample_event.h"
 #include "sys/cpulist.h"
 
@@ -42,6 +45,7 @@
 #define SAMPLER_NO_LAYER  UINT32_MAX
 
 struct sampler;
+struct unwind_maps;
 
 struct sampler_cfg {
 	const struct sample_event *event; /* not kept */
@@ -55,6 +59,15 @@ struct sampler_cfg {
 	uint64_t max_samples; /* the kernel counts no more than so many; 0 = no limit */
 	uint64_t min_off_ns;  /* off-CPU: shorter waits are not kept */
 	uint32_t max_stacks; /* different ones between two drains; 0 = SAMPLER_STACKS; twice as many rows */
+	bool is_wall; /* value is the time between two samples of a CPU, divided by how many CPUs run wanted tasks then; with a frequency */
+	bool by_cgroup; /* rows are of one cgroup each; is_cgroup_v1 says of which hierarchy */
+	bool by_tables; /* user stacks, of processes that sampler_unwind() knows; else by frame pointers */
+	/*
+	 * User stacks. All: with by_tables, a copy comes with what these gave. Early, and where copies are refused: processes
+	 * without tables are walked by frame pointers.
+	 */
+	enum prof_copies copies;
+	struct sample_walker walker; /* of copies */
 	bool no_kernel, no_user; /* stacks that are not walked; the samples count all the same */
 };
 
@@ -67,11 +80,13 @@ struct sampler_row {
 	uint32_t layer;             /* SAMPLER_NO_LAYER */
 	uint64_t first_ns, last_ns; /* boot time */
 	uint64_t count;             /* samples since the start */
-	uint64_t value;             /* ns of off-CPU profiles; else the sum of periods */
-	const uint64_t *kernel;     /* leaf first; all but the leaf are return addresses */
+	uint64_t value;  /* ns of off-CPU profiles and with is_wall; else the sum of periods */
+	uint64_t cgroup; /* id; 0 = not asked for, or an interrupt */
+	const uint64_t *kernel; /* leaf first; all but the leaf are return addresses */
 	uint32_t nr_kernel;
 	const uint64_t *user;
 	uint32_t nr_user;
+	uint32_t user_end; /* enum prof_end: where the walk ended */
 };
 
 struct sampler_totals {
@@ -93,7 +108,11 @@ struct sampler_totals {
 MUST_USE int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out);
 /* Before the start. */
 MUST_USE int sampler_add_cgroup(struct sampler *s, uint64_t id, bool is_exact, struct diag *d);
+/* What user stacks are walked by; NULL without by_tables. Lent. */
+struct unwind_maps *sampler_unwind(const struct sampler *s);
 MUST_USE int sampler_start(struct sampler *s, struct diag *d); /* once */
+/* Walks the copies that are there, 50 times a second or so; nothing without copies. 0 or -errno. */
+MUST_USE int sampler_take_copies(struct sampler *s);
 /* CPUs have gone online or offline: as sample_perf_follow(). Before the start, nothing happens. */
 MUST_USE int sampler_follow(struct sampler *s, const struct cpulist *online, struct diag *d);
 void sampler_stop(struct sampler *s);  /* nothing is sampled after it returns; rows stay */

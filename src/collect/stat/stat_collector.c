@@ -72,7 +72,6 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 		return diag_set(d, err, NULL, "out of memory");
 	c->skel->rodata->cfg = c->plan.cfg;
 	choose_programs(c->skel, &c->plan);
-	bpf_do_without_modules(c->skel->progs.on_switch);
 	err = stat_dsqs_place(c->loaded, c->skel, &c->plan.scx);
 	if (!err)
 		err = size_maps(c->skel, cfg);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "collect/stat_filter.h"
 #include "sys/rights/broker.h"
 
 #define PROCESSES_MAX 65536U
@@ -25,6 +26,7 @@ struct profile_names {
 	struct map *by_tgid;
 	struct named_process *processes;
 	uint32_t capacity;
+	struct stat_filter *cgroups; /* NULL = they have no names */
 	uint32_t frames[FRAMES_MAX]; /* of the row at hand */
 };
 
@@ -43,10 +45,19 @@ int profile_names_new(struct symbolizer *symbols, struct profile_names **out)
 	return 0;
 }
 
+int profile_names_read_cgroups(struct profile_names *n)
+{
+	struct stat_filter_cfg cfg = { .wants_cgroup_names = true };
+	int err = stat_filter_new(&cfg, NULL, &n->cgroups);
+
+	return err == -ENOMEM ? err : 0; /* without a hierarchy they have no names */
+}
+
 void profile_names_free(struct profile_names *n)
 {
 	if (!n)
 		return;
+	stat_filter_free(n->cgroups);
 	map_free(n->by_tgid);
 	free(n->processes);
 	free(n);
@@ -177,14 +188,27 @@ static int add_addresses(struct profile_names *n, const struct sampler_row *row,
 	return (int)nr;
 }
 
+/* Its path; its number where that is all that is known. */
+static const char *cgroup_name(const struct profile_names *n, uint64_t id, char buf[static 32])
+{
+	const char *name = n->cgroups && id ? stat_filter_cgroup_name(n->cgroups, id) : NULL;
+
+	if (name || !id)
+		return name;
+	snprintf(buf, 32, "cgroup %llu", (unsigned long long)id);
+	return buf;
+}
+
 int profile_names_add(struct profile_names *n, const struct sampler_row *row, struct profile *out)
 {
+	char number[32];
 	struct profile_task task = {
 		.tid = row->tid,
 		.tgid = row->tgid,
 		.comm = row->comm,
 		.process = process_name(n, row),
 		.layer = row->layer,
+		.cgroup = cgroup_name(n, row->cgroup, number),
 	};
 	struct profile_stack stack = {
 		.frames = n->frames, .cpu = row->cpu, .count = row->count, .value = row->value

@@ -12,6 +12,7 @@
 #include "base/worker.h"
 #include "profile/profile_top.h"
 #include "profile/profiler/profiler.h"
+#include "profile/stack_ends.h"
 
 #define POLL_MS     100
 #define SHOT_NS     200000000ULL  /* between two shots, at least */
@@ -128,6 +129,7 @@ static void take_remarks(struct profile_thread *t, struct profile_shot *s)
 static void take_status(struct profile_thread *t, struct profile_shot *s)
 {
 	struct machine_profile *m = &s->shown;
+	const struct stack_end *worst;
 	struct profiler_status status;
 
 	profiler_status(t->profiler, &status);
@@ -142,6 +144,8 @@ static void take_status(struct profile_thread *t, struct profile_shot *s)
 	m->idle = status.idle;
 	m->throttled = status.throttled;
 	m->broken = profile_facts(t->kept->profile)->broken;
+	worst = stack_ends_worst(profile_facts(t->kept->profile)->ends);
+	m->why_broken = worst ? worst->name : NULL;
 	profile_top_show(s->top, m);
 }
 

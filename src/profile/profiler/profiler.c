@@ -12,9 +12,11 @@
 #include "base/grow.h"
 #include "collect/sample/mmap_ring.h"
 #include "collect/sample/sampler.h"
-#include "collect/stat_filter.h"
 #include "collect/tracing.h"
 #include "profile/profiler/profile_names.h"
+#include "profile/profiler/sampler_choice.h"
+#include "profile/profiler/unwind_remarks.h"
+#include "profile/profiler/unwinder.h"
 #include "symbol/symbolizer.h"
 #include "sys/cpulist.h"
 #include "sys/online_watch.h"
@@ -22,8 +24,10 @@
 #include "sys/proc/proc_tasks.h"
 #include "sys/topology.h"
 
-#define READ_NS 200000000ULL /* how often rows are read to meet the processes in them */
-#define NO_PROC "/dev/null"  /* in which no process is found */
+#define READ_NS  200000000ULL  /* how often rows are read to meet the processes in them */
+#define BEGIN_NS 2000000000ULL /* tables are made before it begins, at most so long */
+#define FLUSH_NS 500000000ULL  /* and at a time while it runs */
+#define NO_PROC  "/dev/null"   /* in which no process is found */
 
 struct profiler {
 	enum profiler_state state;
@@ -37,16 +41,18 @@ struct profiler {
 		mmaps; /* NULL once stopped, or where perf cannot report them: names of exited processes are lost then */
 	struct symbolizer *symbols;
 	struct profile_names *names;
-	int target_fd;   /* pidfd; -1 = none */
-	bool is_foreign; /* the kernel's ids are not those of our /proc */
+	struct unwinder *unwinder; /* NULL = by frame pointers */
+	int target_fd;             /* pidfd; -1 = none */
+	bool is_foreign;           /* the kernel's ids are not those of our /proc */
 	uint64_t lost_reports;
 	bool has_reported_foreign, has_reported_lost;
+	struct unwind_remarks remarks;
 	uint64_t start_ns, stop_ns, read_ns;
 	uint64_t start_real_ns;
 	struct { /* by profiler_add_new(): of each row of the sampler, how many */
 		uint64_t *counts, *values;
 		uint32_t nr, room;
-		uint64_t broken;
+		uint64_t broken, ends[PROF_NR_ENDS];
 	} reported;
 };
 
@@ -64,6 +70,7 @@ int profiler_new(struct profiler **out)
 
 void profiler_clear(struct profiler *p)
 {
+	unwinder_free(p->unwinder);
 	sampler_close(p->sampler);
 	mmap_ring_close(p->mmaps);
 	profile_names_free(p->names);
@@ -99,8 +106,10 @@ static int take_report(void *ctx, const struct mmap_report *r)
 		.inode = r->inode,
 		.path = r->path,
 	};
-	int err = 0;
+	int err = p->unwinder ? unwinder_take(p->unwinder, r) : 0;
 
+	if (err)
+		return err;
 	switch (r->what) {
 	case MMAP_MAPPED:
 		return symbolizer_mapped(p->symbols, r->tgid, r->ts_ns, &m);
@@ -123,7 +132,18 @@ static int read_process(void *ctx, const struct proc_task *task)
 	if (p->is_foreign || task->is_kthread || task->tid != task->tgid ||
 	    (p->cfg.tgid && task->tgid != p->cfg.tgid))
 		return 0;
+	if (p->unwinder && unwinder_mapped(p->unwinder, task->tgid))
+		return -ENOMEM;
 	return profile_names_read_process(p->names, task->tgid, clock_boot_ns());
+}
+
+/* What has happened to processes since the last call; tables are made for so long. */
+static int take_reports(struct profiler *p, uint64_t most_ns)
+{
+	uint64_t now_ns = clock_boot_ns();
+	int err = p->mmaps ? mmap_ring_take(p->mmaps, take_report, p) : 0;
+
+	return !err && p->unwinder ? unwinder_flush(p->unwinder, now_ns, now_ns + most_ns) : err;
 }
 
 static int open_names(struct profiler *p, struct diag *d)
@@ -133,51 +153,47 @@ static int open_names(struct profiler *p, struct diag *d)
 	struct diag why = { 0 };
 	int err = symbolizer_new(&cfg, d, &p->symbols);
 
-	if (!err && profile_names_new(p->symbols, &p->names))
+	if (!err && (profile_names_new(p->symbols, &p->names) ||
+	             (p->cfg.wants_cgroups && profile_names_read_cgroups(p->names))))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!err && !p->is_foreign && mmap_ring_open(&p->online, 0, &why, &p->mmaps))
 		p->mmaps = NULL;
 	return err;
 }
 
-static int add_cgroups(struct profiler *p, const struct stat_filter *filter, struct diag *d)
+/* Before any mapping is reported. */
+static int open_unwinder(struct profiler *p, struct diag *d)
 {
-	const struct cgroup_set *set = stat_filter_cgroups(filter);
-	int err = 0;
+	struct unwind_maps *maps = sampler_unwind(p->sampler);
 
-	for (size_t i = 0; !err && i < set->nr; i++)
-		err = sampler_add_cgroup(p->sampler, set->picks[i].id, set->picks[i].is_exact, d);
-	return err;
+	if (maps && unwinder_new(p->symbols, maps, p->cfg.tgid, &p->unwinder))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	return 0;
+}
+
+static int prepare_walks(void *ctx)
+{
+	return take_reports(ctx, FLUSH_NS);
+}
+
+static int walk_copy(void *ctx, const struct stack_copy *copy, struct prof_stack *out)
+{
+	const struct profiler *p = ctx;
+
+	return symbolizer_walk(p->symbols, copy, out);
 }
 
 static int open_sampler(struct profiler *p, struct diag *d)
 {
-	struct stat_filter_cfg filter_cfg = { .cgroup = p->cfg.cgroup,
-		                              .nr_cgroup = p->cfg.nr_cgroup };
-	struct sampler_cfg cfg = {
+	const struct sampler_choice choice = {
+		.cfg = &p->cfg,
 		.event = &p->event,
-		.frequency = p->cfg.frequency,
-		.period = p->cfg.period,
 		.online = &p->online,
-		.cpu = p->cfg.cpu,
-		.tgid = p->cfg.tgid,
-		.is_cgroup_only = p->cfg.nr_cgroup != 0,
-		.max_samples = p->cfg.max_samples,
-		.min_off_ns = p->cfg.min_off_ns,
-		.no_kernel = p->cfg.no_kernel,
-		.no_user = p->cfg.no_user,
+		.is_foreign = p->is_foreign,
+		.walker = { p, prepare_walks, walk_copy },
 	};
-	struct stat_filter *filter = NULL;
-	int err = stat_filter_new(&filter_cfg, d, &filter);
 
-	if (!err) {
-		cfg.is_cgroup_v1 = stat_filter_is_v1(filter);
-		err = sampler_open(&cfg, d, &p->sampler);
-	}
-	if (!err && p->cfg.nr_cgroup)
-		err = add_cgroups(p, filter, d);
-	stat_filter_free(filter);
-	return err;
+	return sampler_choice_open(&choice, &p->remarks.why_fp, d, &p->sampler);
 }
 
 static int watch_target(struct profiler *p, struct diag *d)
@@ -224,12 +240,22 @@ static int open_all(struct profiler *p, struct diag *d)
 	if (!err)
 		err = open_names(p, d);
 	if (!err)
+		err = open_unwinder(p, d);
+	if (!err)
 		err = proc_tasks_each("/proc", read_process, p, d);
+	if (!err && take_reports(p, BEGIN_NS))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (err)
 		return err;
 	p->start_real_ns = clock_read_ns(CLOCK_REALTIME);
 	p->start_ns = p->read_ns = clock_boot_ns();
 	return sampler_start(p->sampler, d);
+}
+
+/* What processes have mapped must be known. */
+static bool is_by_files(enum profiler_unwind how)
+{
+	return how == PROFILER_UNWIND_TABLE || how == PROFILER_UNWIND_DWARF;
 }
 
 int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct diag *d)
@@ -241,6 +267,10 @@ int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct di
 	profiler_clear(p);
 	p->cfg = *cfg;
 	p->is_foreign = !pid_namespace_is_initial();
+	if (p->is_foreign && is_by_files(cfg->unwind))
+		return diag_set(
+			d, -ENOTSUP, "run it in the host's pid namespace (docker: --pid=host)",
+			"inside a pid namespace stacks can be walked by frame pointers only");
 	err = open_all(p, d);
 	if (err) {
 		profiler_clear(p);
@@ -260,7 +290,7 @@ static int read_row_process(void *ctx, const struct sampler_row *row)
 /* Reads the sampled processes while they are still alive. */
 static int read_samples(struct profiler *p, struct diag *d)
 {
-	int err = p->mmaps ? mmap_ring_take(p->mmaps, take_report, p) : 0;
+	int err = take_reports(p, FLUSH_NS);
 
 	if (!err)
 		err = sampler_read(p->sampler, read_row_process, p, d);
@@ -308,6 +338,7 @@ int profiler_poll(struct profiler *p, bool *is_over, struct diag *d)
 {
 	uint64_t now_ns = clock_boot_ns();
 	enum profiler_end end;
+	int err;
 
 	*is_over = p->state != PROFILER_RUNNING;
 	if (*is_over)
@@ -321,9 +352,10 @@ int profiler_poll(struct profiler *p, bool *is_over, struct diag *d)
 		p->read_ns = now_ns;
 		return read_samples(p, d);
 	}
-	return p->mmaps && mmap_ring_take(p->mmaps, take_report, p)
-	               ? diag_set(d, -ENOMEM, NULL, "out of memory")
-	               : 0;
+	err = take_reports(p, FLUSH_NS);
+	if (!err)
+		err = sampler_take_copies(p->sampler);
+	return err ? diag_set(d, err, NULL, "cannot follow the processes") : 0;
 }
 
 uint64_t profiler_deadline_ns(const struct profiler *p)
@@ -380,6 +412,8 @@ bool profiler_remark(struct profiler *p, struct diag *out)
 		         "inside a pid namespace only functions of the kernel have names");
 		return true;
 	}
+	if (p->sampler && unwind_remarks_next(&p->remarks, sampler_unwind(p->sampler), out))
+		return true;
 	if (!p->lost_reports || p->has_reported_lost)
 		return false;
 	p->has_reported_lost = true;
@@ -392,31 +426,39 @@ bool profiler_remark(struct profiler *p, struct diag *out)
 struct builder {
 	struct profiler *p;
 	struct profile *out;
-	uint64_t broken;
+	uint64_t broken, ends[PROF_NR_ENDS];
 };
+
+static bool is_time(const struct profiler *p)
+{
+	return p->event.kind == SAMPLE_OFF_CPU || p->cfg.is_wall;
+}
 
 static int add_row(void *ctx, const struct sampler_row *row)
 {
 	struct builder *b = ctx;
 	struct sampler_row counted = *row;
 
-	/* Code without frame pointers: the walk ends where it began. */
-	if (row->nr_user == 1)
+	if (unwind_is_broken(row))
 		b->broken += row->count;
-	if (b->p->event.kind != SAMPLE_OFF_CPU)
+	if (row->nr_user && row->user_end != PROF_END_NOT_KNOWN && row->user_end < PROF_NR_ENDS)
+		b->ends[row->user_end] += row->count;
+	if (!is_time(b->p))
 		counted.value = row->count;
 	return profile_names_add(b->p->names, &counted, b->out);
 }
 
-static struct profile_facts facts_of(struct profiler *p, uint64_t broken)
+static struct profile_facts facts_of(struct profiler *p, uint64_t broken,
+                                     const uint64_t ends[PROF_NR_ENDS])
 {
+	struct profile_facts out;
 	struct profiler_status status;
-	bool is_time = p->event.kind == SAMPLE_OFF_CPU;
 
 	profiler_status(p, &status);
-	return (struct profile_facts){
+	out = (struct profile_facts){
 		.event = status.event,
-		.unit = is_time ? "ns" : "samples",
+		.unit = is_time(p) ? "ns" : "samples",
+		.is_wall = p->cfg.is_wall,
 		.frequency = p->event.kind == SAMPLE_PERF ? status.frequency : 0,
 		.period = p->event.kind == SAMPLE_PERF ? status.period : 0,
 		.duration_ns = status.duration_ns,
@@ -424,6 +466,9 @@ static struct profile_facts facts_of(struct profiler *p, uint64_t broken)
 		.lost = status.lost,
 		.broken = broken,
 	};
+	memcpy(out.ends, ends, sizeof(out.ends));
+	memcpy(p->remarks.ends, ends, sizeof(p->remarks.ends));
+	return out;
 }
 
 int profiler_profile(struct profiler *p, struct diag *d, struct profile **out)
@@ -438,12 +483,12 @@ int profiler_profile(struct profiler *p, struct diag *d, struct profile **out)
 	err = p->state == PROFILER_RUNNING ? read_samples(p, d) : 0;
 	if (err)
 		return err;
-	facts = facts_of(p, 0);
+	facts = facts_of(p, 0, b.ends);
 	if (profile_new(&facts, &made))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	b.out = made;
 	err = sampler_read(p->sampler, add_row, &b, d);
-	facts = facts_of(p, b.broken);
+	facts = facts_of(p, b.broken, b.ends);
 	if (!err)
 		err = profile_set_facts(made, &facts);
 	if (err)
@@ -505,7 +550,9 @@ int profiler_add_new(struct profiler *p, struct profile *into, struct diag *d)
 	if (!err)
 		err = sampler_read(p->sampler, add_new_row, &n, d);
 	p->reported.broken += n.b.broken;
-	facts = facts_of(p, p->reported.broken);
+	for (int i = 0; i < PROF_NR_ENDS; i++)
+		p->reported.ends[i] += n.b.ends[i];
+	facts = facts_of(p, p->reported.broken, p->reported.ends);
 	if (!err)
 		err = profile_set_facts(into, &facts);
 	if (err)

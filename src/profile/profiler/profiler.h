@@ -24,6 +24,14 @@
 
 struct profiler;
 
+/* How user stacks are walked. */
+enum profiler_unwind {
+	PROFILER_UNWIND_AUTO,  /* by tables; by frame pointers where that is not possible */
+	PROFILER_UNWIND_FP,    /* by frame pointers */
+	PROFILER_UNWIND_TABLE, /* by tables, or not at all: -ENOTSUP with a sentence */
+	PROFILER_UNWIND_DWARF, /* copied, and walked by libdw in user space */
+};
+
 /* Zeroed, with cpu set to PROFILER_ANY_CPU, it samples the whole machine with the default event and rate. */
 struct profiler_cfg {
 	const char *event;         /* collect/sample/sample_event; NULL = the default */
@@ -36,8 +44,13 @@ struct profiler_cfg {
 	uint64_t max_samples; /* 0 = no limit */
 	uint64_t duration_ns; /* 0 = until stopped */
 	uint64_t min_off_ns;  /* off-CPU: shorter waits are left out */
+	enum profiler_unwind unwind;
+	/* By tables: stacks of processes whose tables are not there yet are copied. Its perf events stay open until profiler_free(). */
+	bool copies_early;
 	bool no_kernel, no_user;
-	bool wants_lines; /* files, lines and inlined calls, too */
+	bool wants_lines;   /* files, lines and inlined calls, too */
+	bool wants_cgroups; /* of tasks */
+	bool is_wall; /* samples weigh the wall-clock time that they stand for, shared by what runs at the same time; of events with a frequency */
 };
 
 MUST_USE int profiler_new(struct profiler **out);
