@@ -15,9 +15,9 @@
 #include "base/grow.h"
 #include "trace/formats.h"
 #include "trace/inflate.h"
+#include "trace/reader.h"
 
-#define FIRST_BYTES      ((size_t)1 << 20)
-#define FOLDER_FILES_MAX 65536U
+#define FIRST_BYTES ((size_t)1 << 20)
 
 /* Fresh pages, moved when they grow: nothing is copied. */
 static int resize(struct file_in *f, size_t size, struct budget *budget)
@@ -102,15 +102,21 @@ static int read_file(int fd, size_t size, struct budget *budget, struct file_in 
 	return err;
 }
 
-/* One file of a folder behind what is there; -ENOENT if it is not there. */
-static int append_file(int folder, const char *name, struct budget *budget, struct file_in *f)
+static int open_in(int folder, const char *name)
 {
-	SCOPED(scoped_close) int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A file of a folder behind what is there; the descriptor is lent. -ENOENT if it is no file. */
+static int append_file(int fd, struct budget *budget, struct file_in *f)
+{
 	struct stat st;
 	size_t end;
 	int err = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size < 0)
 		return -ENOENT;
@@ -129,20 +135,38 @@ static int append_file(int folder, const char *name, struct budget *budget, stru
 }
 
 /* "data", which has the header, and "data.0", "data.1", ... of each thread that recorded. */
-static int read_folder(int folder, struct budget *budget, struct file_in *f)
+static int read_parts(int data, const struct trace_parts *parts, struct budget *budget,
+                      struct file_in *f)
 {
-	int err = append_file(folder, "data", budget, f);
-	char name[32];
+	int err = append_file(data, budget, f);
 
 	if (!err && !perfdata_is_format(f->bytes, f->len))
 		err = -ENOENT;
-	for (unsigned int i = 0; i < FOLDER_FILES_MAX && !err; i++) {
-		(void)snprintf(name, sizeof(name), "data.%u", i);
-		err = append_file(folder, name, budget, f);
+	for (unsigned int i = 0; i < TRACE_PARTS_MAX && !err; i++) {
+		SCOPED(scoped_close) int fd = parts->open(parts->ctx, i);
+
+		err = fd < 0 ? fd : append_file(fd, budget, f);
 		if (err == -ENOENT)
 			return 0;
 	}
 	return err;
+}
+
+static int open_part(void *ctx, unsigned int nr)
+{
+	const int *folder = ctx;
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "data.%u", nr);
+	return open_in(*folder, name);
+}
+
+static int read_folder(int folder, struct budget *budget, struct file_in *f)
+{
+	SCOPED(scoped_close) int data = open_in(folder, "data");
+	const struct trace_parts parts = { .open = open_part, .ctx = &folder };
+
+	return data < 0 ? data : read_parts(data, &parts, budget, f);
 }
 
 static int is_folder(const char *name, struct diag *d)
@@ -150,9 +174,11 @@ static int is_folder(const char *name, struct diag *d)
 	return diag_set(d, -EISDIR, "give the name of a trace", "'%s' is a folder", name);
 }
 
-int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d,
+int file_in_read(const char *path, const struct trace_read_cfg *cfg, struct diag *d,
                  struct file_in *out)
 {
+	struct budget *budget = cfg->budget;
+	int fd = cfg->fd;
 	SCOPED(scoped_close) int opened = -1;
 	bool is_stdin = !fd && strcmp(path, "-") == 0;
 	const char *name = is_stdin ? "standard input" : path;
@@ -173,6 +199,8 @@ int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d
 		return is_folder(name, d);
 	if (S_ISDIR(st.st_mode))
 		err = read_folder(fd, budget, &f);
+	else if (cfg->parts.open)
+		err = read_parts(fd, &cfg->parts, budget, &f);
 	else if (S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin)
 		err = read_file(fd, (size_t)st.st_size, budget, &f);
 	else

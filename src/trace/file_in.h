@@ -13,7 +13,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
-struct budget;
+struct trace_read_cfg;
 
 struct file_in {
 	uint8_t *bytes;
@@ -23,7 +23,7 @@ struct file_in {
 	size_t nr_ends, cap_ends;
 };
 
-/* "-" is standard input. With a descriptor (not 0), which is lent, the path is only its name, and no folder's. */
-MUST_USE int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d,
+/* "-" is standard input. Of the cfg descriptor, parts and budget count; with a descriptor the path is only its name. */
+MUST_USE int file_in_read(const char *path, const struct trace_read_cfg *cfg, struct diag *d,
                           struct file_in *out);
 void file_in_done(struct file_in *f);

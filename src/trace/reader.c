@@ -261,7 +261,7 @@ int trace_read_file(const char *path, const struct trace_read_cfg *given,
 	const struct trace_read_cfg cfg = with_budget(given, &own);
 	struct file_in file = { 0 };
 	struct trace_bytes in;
-	int err = file_in_read(path, cfg.fd, cfg.budget, d, &file);
+	int err = file_in_read(path, &cfg, d, &file);
 
 	if (err == -E2BIG)
 		return trace_too_large(name, cfg.budget, d);

@@ -38,6 +38,13 @@ enum trace_producer {
 
 struct budget;
 
+/* The files "data.0", "data.1" and so on of a folder that 'perf record --threads' has made: a descriptor, -ENOENT behind the last. */
+#define TRACE_PARTS_MAX 65536U
+struct trace_parts {
+	int (*open)(void *ctx, unsigned int nr); /* NULL = it is no folder */
+	void *ctx;
+};
+
 /* All may be 0. */
 struct trace_read_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
@@ -47,8 +54,9 @@ struct trace_read_cfg {
 	 */
 	struct budget *budget;
 	uint64_t max_bytes;
-	uint64_t max_packets; /* 0 = 2^30 */
-	int fd;               /* of the file, lent; 0 = it is opened */
+	uint64_t max_packets;     /* 0 = 2^30 */
+	int fd;                   /* of the file, lent; 0 = it is opened */
+	struct trace_parts parts; /* with fd, which is then the file "data" of a folder of perf */
 	/* Called now and then from the caller's thread: so much is done of so much. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
@@ -157,6 +165,7 @@ struct trace_sample {
 	uint32_t stack; /* in trace_info.stacks; ~0 = none */
 	uint16_t event; /* by which it was taken: in trace_info.sample_events */
 	uint8_t kind;   /* enum trace_sample_kind */
+	uint8_t end; /* enum prof_end of abi/profile: why its user stack is not whole; 0 = it is, or that is not known */
 };
 
 /* Plain data of one lifetime. Texts are never NULL unless said; "" is unknown. */

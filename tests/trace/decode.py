@@ -17,6 +17,7 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     13: ("cpu_idle", {1: "state", 2: "cpu_id"}),
     17: ("sched_wakeup", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
     20: ("sched_waking", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
+    3: ("print", {2: "buf"}),
     21: ("ipi_entry", {1: "reason"}), 22: ("ipi_exit", {1: "reason"}),
     23: ("ipi_raise", {1: "target_cpus", 2: "reason"}),
     24: ("softirq_entry", {1: "vec"}), 25: ("softirq_exit", {1: "vec"}),
@@ -90,9 +91,13 @@ def signed(value):
 
 def fields(data):
     """(number, value) of each field: ints, 8 bytes as bytes, or bytes."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
+    at, end = 0, len(data)
+    while at < end:
+        tag = data[at]
+        if tag < 0x80:  # as most are: without a call
+            at += 1
+        else:
+            tag, at = varint(data, at)
         number, wire = tag >> 3, tag & 7
         if wire == 0:
             value, at = varint(data, at)
@@ -103,7 +108,7 @@ def fields(data):
             value, at = data[at:at + size], at + size
         else:
             raise ValueError(f"wire type {wire}")
-        if at > len(data):
+        if at > end:
             raise Truncated
         yield number, value
 
@@ -303,8 +308,12 @@ class Trace:
         events = []
         for what in ("switch", "waking"):
             own = {key[7:]: column for key, column in columns.items() if key.startswith(what)}
-            assert len({len(column) for column in own.values()}) <= 1, "columns differ in length"
             assert not own or len(own) == (5 if what == "switch" else 7)
+            for key in ("flags", "interrupt"):  # end where only zeroes would follow
+                if key in own:
+                    assert not own[key] or own[key][-1]
+                    own[key] = own[key] + [0] * (len(own["ts"]) - len(own[key]))
+            assert len({len(column) for column in own.values()}) <= 1, "columns differ in length"
             now = 0
             for row in zip(*own.values()):
                 row = dict(zip(own, row))

@@ -115,6 +115,10 @@ def ftrace_other(scenario, e, base):
                                   num(3, prio_of(scenario, freed))))]
     if kind == "steal":
         return [(ts, ftrace_event(ts, pid, 1003, num(1, e["ns"])))]
+    if kind == "mkdir":  # of a cgroup; 1010: ours
+        return [(ts, ftrace_event(ts, pid, 68, num(2, e["cgroup"]), text(3, e["path"].rsplit("/", 1)[-1]), text(5, e["path"]), num(1010, 1)))]
+    if kind == "attach":
+        return [(ts, ftrace_event(ts, pid, 67, num(2, e["cgroup"]), num(3, e["moved"]), num(1010, 3 if e["stated"] else 1)))]
     return []
 
 

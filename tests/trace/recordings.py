@@ -37,12 +37,16 @@ def path_of(name):
     return DATA / kind / f"{name}.{'pftrace' if kind == 'perfetto' else 'pb'}.gz"
 
 
-def value(word, field):
-    if field in ("task", "waker"):
-        return tuple(map(int, word.split(":"))) if word != "-" else None
-    if field == "name":
-        return bytes.fromhex(word[1:]).decode("utf-8", "replace") if word.startswith("x") else word
-    return int(word)
+def task_of(word):
+    return tuple(map(int, word.split(":"))) if word != "-" else None
+
+
+def name_of(word):
+    return bytes.fromhex(word[1:]).decode("utf-8", "replace") if word.startswith("x") else word
+
+
+VALUES = {name: [{"task": task_of, "waker": task_of, "name": name_of}.get(field, int) for field in kind._fields]
+          for name, kind in ROWS.items()}
 
 
 class Recording:
@@ -53,8 +57,7 @@ class Recording:
         self.tables = collections.defaultdict(list)
         for line in self.ask("TABLE_DUMP").splitlines():
             name, *words = line.split("\t")
-            kind = ROWS[name]
-            self.tables[name].append(kind(*(value(w, f) for w, f in zip(words, kind._fields))))
+            self.tables[name].append(ROWS[name]._make([value(word) for value, word in zip(VALUES[name], words)]))
         self.answers = {}
 
     def ask(self, program, *words):
@@ -75,8 +78,10 @@ class Recording:
         return self.answers["records"][:-1]
 
     def info(self):
-        self.records()
-        return json.loads(self.answers["records"][-1])
+        if "info" not in self.answers:
+            self.records()
+            self.answers["info"] = json.loads(self.answers["records"][-1])
+        return self.answers["info"]
 
     def analyze(self, *words):
         """All analyses, or one, with all rows."""

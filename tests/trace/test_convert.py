@@ -211,6 +211,35 @@ def others_find_names_wakeups_and_switches():
     assert len(trace.threads) > 50 and len(trace.processes) > 20
 
 
+VALUES = """# tracer: nop
+#
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+              sh-20      [001] d..2.    11.000010: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sh next_pid=20 next_prio=120
+              sh-20      [001] .....    11.000036: tracing_mark_write: C|20|queue|3
+              sh-20      [001] .....    11.000040: tracing_mark_write: C|20|queue|-1
+              sh-20      [001] .....    11.000050: print: tracing_mark_write: C|77|memory: all|4096
+              sh-20      [001] .....    11.000060: tracing_mark_write: C|20|queue|half
+              sh-20      [001] d..2.    11.000090: sched_switch: prev_comm=sh prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+"""
+
+
+@case
+def values_of_programs_are_counters_there():
+    """Perfetto makes a track of each process and name from such a line."""
+    path = DIR / "values.txt"
+    path.write_text(VALUES)
+    out = convert(path)
+    written = [(e["ts"], e["pid"], e["arg_buf"]) for e in decode.Trace(out.read_bytes()).events[1] if e["name"] == "print"]
+    assert written == [(11_000_036_000, 20, "C|20|queue|3\n"), (11_000_040_000, 20, "C|20|queue|-1\n"),
+                       (11_000_050_000, 20, "C|77|memory: all|4096\n")], written
+    for name in (path, out):
+        rows = json.loads(run("query", name, "--json", "--sql", "select ts, name, pid, value, cpu from counter").stdout)["rows"]
+        assert [tuple(row.values()) for row in rows] == [
+            (11_000_036_000, "queue", 20, 3, None), (11_000_040_000, "queue", 20, -1, None),
+            (11_000_050_000, "memory: all", 77, 4096, None)], rows
+    assert not list(differences(answers(path), answers(out)))
+
+
 @case
 def pipes_work_at_both_ends():
     path = DATA / "wprof/host-a.pb.gz"

@@ -88,7 +88,7 @@ def ask(*words):
 
 def groups(path, event, field):
     """How many events of a kind there are, by a field."""
-    answer = ask("query", path, "-e", event, "-g", field, "-n", "1000000")
+    answer = ask("query", path, "-e", event, "--group-by", field, "-n", "1000000")
     return {group["value"]: group["count"] for group in answer["aggregation"]["groups"]}
 
 

@@ -114,6 +114,7 @@ static void interrupts_work_and_power(void **state)
 	const struct ev_irq_entry *irq;
 	const struct ev_ipi_send *ipi;
 	const struct ev_cpu_hotplug *hp;
+	const struct ev_counter *counter;
 
 	(void)state;
 	PUT(10, 5, 36, N(1, 9), S(2, "a-name-longer-than-fits"));
@@ -132,9 +133,10 @@ static void interrupts_work_and_power(void **state)
 	PUT(23, 0, 343, N(1, 3), N(2, 7), N(3, UINT64_MAX), N(4, 9));
 	PUT(24, 0, 340, N(1, 1), N(2, 5), N(3, 4096));
 	PUT(25, 0, 113, S(1, "suspend_enter"), N(2, 3), N(3, 1));
+	PUT(26, 5, 421, N(2, 1024), N(4, 3), N(6, 300), N(11, 2));
 	put_bundle(&trace, 2, 0, &bundle);
 	load(&l, &trace);
-	expect_eq(l.nr, 16);
+	expect_eq(l.nr, 19);
 	irq = rec_at(&l, 0, EV_IRQ_ENTRY);
 	assert_string_equal(irq->name, "a-name-longer-t");
 	expect_eq(irq->tid, 5);
@@ -159,6 +161,10 @@ static void interrupts_work_and_power(void **state)
 	expect_eq(((const struct ev_gpu_mem *)rec_at(&l, 14, EV_GPU_MEM))->bytes, 4096);
 	assert_string_equal(((const struct ev_suspend *)rec_at(&l, 15, EV_SUSPEND))->action,
 	                    "suspend_enter");
+	expect_eq(((const struct ev_counter *)rec_at(&l, 16, EV_COUNTER))->value, 1024);
+	counter = rec_at(&l, 17, EV_COUNTER);
+	assert_true(counter->value == 300 && strcmp(counter->name, "CPU 3 utilization") == 0);
+	expect_eq(((const struct ev_counter *)rec_at(&l, 18, EV_COUNTER))->value, 2);
 }
 
 static void block_network_memory_and_files(void **state)

@@ -146,6 +146,8 @@ static void write_own_events(struct stream *s)
 	push(s,
 	     REC(ev_throttle, EV_THROTTLE, 1, T0 + 53, .quota_ns = 10000000, .period_ns = 100000000,
 	         .until_ns = T0 + 90000000, .tid = 101, .limit = EV_LIMIT_YIELD));
+	push(s, REC(ev_counter, EV_COUNTER, 1, T0 + 54, .value = -7, .tid = 100, .tgid = 100,
+	            .name = "queue: a"));
 	push(s, REC(ev_rt_limit, EV_RT_LIMIT, 1, T0 + 54, .is_on = 1));
 	push(s, REC(ev_rt_limit, EV_RT_LIMIT, 1, T0 + 54, .is_on = 0));
 	push(s, REC(ev_steal, EV_STEAL, 1, T0 + 54, .ns = 12345));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
+#include "abi/profile.h"
 #include "trace/perfetto/write/writer.h"
 #include "trace/reader.h"
 
@@ -76,7 +77,7 @@ static void push_stack(struct fixture *f, uint64_t ts, uint32_t event, uint64_t 
 		       .tid = 10,
 		       .tgid = 10,
 		       .period = 1,
-		       .event = event,
+		       .event = (__u16)event,
 		       .nr_user = nr },
 	};
 
@@ -219,6 +220,38 @@ static void a_sample_without_frames_is_one_all_the_same(void **state)
 	expect_eq(info->samples[0].stack, UINT32_MAX);
 }
 
+/* Why a stack is not whole goes into the file and comes back; of one that is whole nothing is said. */
+static void ends_of_stacks_are_kept(void **state)
+{
+	static const uint8_t ends[] = { PROF_END_NOT_KNOWN, PROF_END_WHOLE, PROF_END_NO_TABLE,
+		                        PROF_END_READ,      PROF_END_DEPTH, PROF_END_RULE };
+	static const uint8_t back[] = {
+		0, 0, PROF_END_NO_TABLE, PROF_END_READ, PROF_END_DEPTH, PROF_END_RULE
+	};
+	struct fixture *f = *state;
+	const struct trace_info *info;
+
+	for (uint32_t i = 0; i < sizeof(ends); i++) {
+		struct sample rec = {
+			.s = { .hdr = { .size = sizeof(rec.s) + sizeof(__u64),
+			                .kind = EV_SAMPLE,
+			                .ts_ns = 1000 + i },
+			       .tid = 10,
+			       .tgid = 10,
+			       .period = 1,
+			       .nr_user = 1,
+			       .user_end = ends[i] },
+			.addresses = { 0x1000 },
+		};
+
+		assert_int_equal(f->sink.push(f->sink.ctx, &rec.s.hdr), 0);
+	}
+	info = read_back(f);
+	expect_eq(info->nr_samples, sizeof(ends));
+	for (uint32_t i = 0; i < sizeof(ends); i++)
+		expect_eq(info->samples[i].end, back[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +262,7 @@ int main(void)
 		                                teardown),
 		cmocka_unit_test_setup_teardown(a_sample_without_frames_is_one_all_the_same, setup,
 		                                teardown),
+		cmocka_unit_test_setup_teardown(ends_of_stacks_are_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -545,27 +545,6 @@ static void events_without_use_are_counted_by_name(void **state)
 	expect_eq(l.info->nr_damage, 0);
 }
 
-/* As tracefs and trace-cmd print it. */
-static void marks_of_programs_are_spans(void **state)
-{
-	static const char *const forms[] = { "tracing_mark_write: ", "print:                ",
-		                             "print: tracing_mark_write: " };
-	char text[512];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		(void)snprintf(text, sizeof(text), "%s%sB|20|draw: all\n%s%sE|20\n", AT, forms[i],
-		               AT, forms[i]);
-		loaded_done(&l);
-		load_text(text);
-		expect_eq(l.nr, 3); /* with two strings */
-		expect_eq(((const struct ev_span *)rec_at(&l, 2, EV_SPAN))->tid, 20);
-		assert_string_equal((const char *)(rec_at(&l, 1, EV_STRING)) +
-		                            sizeof(struct ev_string),
-		                    "draw: all");
-	}
-}
-
 /* As 'trace-cmd report -R' prints them: other fields, in another order. */
 static void raw_fields_are_read_by_their_names(void **state)
 {
@@ -759,7 +738,6 @@ int main(void)
 		TEST(cpus_begin_where_their_buffers_do),
 		TEST(the_header_says_which_flag_is_which),
 		TEST(events_without_use_are_counted_by_name),
-		TEST(marks_of_programs_are_spans),
 		TEST(raw_fields_are_read_by_their_names),
 		TEST(unreadable_lines_are_counted),
 		TEST(counts_are_no_times),

@@ -824,7 +824,7 @@ def spans_and_queues_in_analyses(rec):
 
 
 # Absent by design: what the recording does not have, or what nothing was found for.
-UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "lost_events"), ("summary", "machine"), ("summary", "damage", "of"),
+UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "lost_events"), ("summary", "machine"), ("summary", "host"), ("summary", "boot_id"), ("summary", "damage", "of"),
           ("discover", "analyzers", "missing"), ("scx_layer_behavior", "layer_filter"), ("dsq_latency", "scheduler_name"),
           ("dsq_latency", "per_dsq", "slice_given_avg_us"), ("dsq_latency", "per_dsq", "slice_used_avg_us"),
           ("dsq_summary", "summary", "scheduler_name"), ("oncpu_slices", "processes", "layer_id"),
@@ -837,21 +837,23 @@ UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "los
           ("wakeup_chains", "chains", "chain", "schedule_ts"),  # of a wait that is not over
           *((kind, "bottlenecks", *path) for kind in ("scheduling_bottlenecks", "summary")
             for path in (("pid",), ("causes", "pid"), ("causes", "class")))}
-MAY_BE_NULL = {"by", "incomplete", "waker_pid", "waker_comm", "waker_interrupt", "woken_by", "pid_filter", "tid_filter", "kernel", "scheduler", "start_unix_timestamp", "tgid"}
+MAY_BE_NULL = {"by", "incomplete", "waker_pid", "waker_comm", "waker_interrupt", "woken_by", "pid_filter", "tid_filter", "kernel", "host", "boot_id", "scheduler", "start_unix_timestamp", "tgid"}
 
 
-def numbers_that_are_null(node, path=()):
+def numbers_that_are_null(node):
     """Paths of them. Millions of numbers are not null: those cost no call."""
-    if isinstance(node, list):
-        for child in node:
+    found, todo = [], [((), node)]
+    while todo:
+        path, node = todo.pop()
+        if isinstance(node, list):
+            todo += [(path, child) for child in node if isinstance(child, (dict, list))]
+            continue
+        for key, child in node.items():
             if isinstance(child, (dict, list)):
-                yield from numbers_that_are_null(child, path)
-        return
-    for key, child in node.items():
-        if child is None and key not in MAY_BE_NULL:
-            yield (*path, key)
-        elif isinstance(child, (dict, list)):
-            yield from numbers_that_are_null(child, (*path, key))
+                todo.append(((*path, key), child))
+            elif child is None and key not in MAY_BE_NULL:
+                found.append((*path, key))
+    return found
 
 
 @of_all

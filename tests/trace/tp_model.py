@@ -4,6 +4,7 @@ So that its numbers, which others computed, can be had from what our reader deli
 differs can be held against the row of theirs.
 """
 import collections
+import struct
 
 LETTERS = [(1, "S"), (2, "D"), (4, "T"), (8, "t"), (0x10, "X"), (0x20, "Z"), (0x40, "P"), (0x80, "I")]
 
@@ -23,7 +24,7 @@ def parse(lines):
         if kind not in ("SWITCH", "WAKING", "FORK", "FREE"):
             continue
         raw = bytes.fromhex(payload)
-        yield kind, int(cpu), int(flags), int(ts), [int.from_bytes(raw[i:i + 4], "little") for i in range(0, len(raw), 4)]
+        yield kind, int(cpu), int(flags), int(ts), struct.unpack_from(f"<{len(raw) // 4}I", raw)
 
 
 class States:

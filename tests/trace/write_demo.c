@@ -240,7 +240,7 @@ static void write_probes(struct ev_sink s)
 	sample.sample.hdr.ts_ns++;
 	push(s, &sample.sample.hdr);
 	sample.addresses[0] = 0xffff0001;
-	for (__u32 event = EV_SAMPLE_OFF_CPU; event < EV_SAMPLE_KINDS; event++) {
+	for (__u16 event = EV_SAMPLE_OFF_CPU; event < EV_SAMPLE_KINDS; event++) {
 		sample.sample.hdr.ts_ns++;
 		sample.sample.event = event;
 		sample.sample.period = 1;

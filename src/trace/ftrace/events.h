@@ -71,9 +71,11 @@ void ftrace_on_call(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 /* The call of a number on that machine; false if the machine is not known to us. */
 bool ftrace_call_of(const struct trace_info *info, uint64_t nr, uint16_t *out);
 /* marks.c: what programs write into trace_marker; of the driver's own event, a name and whether it begins. */
-enum { FTRACE_PRINT = 3, FTRACE_MARK = 80 }; /* members */
-enum { MARK_TEXT = 2, MARK_BEGINS = 3 };
+enum { FTRACE_MARK = 80 }; /* its member */
+enum { MARK_TEXT = PRINT_BUF, MARK_BEGINS = 3 };
 void ftrace_on_mark(struct ftrace_cpu *on, const struct ftrace_event_in *e);
+/* What Android's kernels say of a CPU when they place a task: three values, of no process. */
+void ftrace_on_cpu_util(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 /* Those that only our recorder writes. */
 void ftrace_on_throttle(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 void ftrace_on_refill(struct ftrace_cpu *on, const struct ftrace_event_in *e);

@@ -102,6 +102,12 @@ static const struct field_name gpu_mem_fields[] = {
 	{ GPU_MEM_PID, "pid" },
 	{ GPU_MEM_SIZE, "size" },
 };
+static const struct field_name cpu_util_fields[] = {
+	{ CPU_UTIL_CAPACITY, "capacity" },
+	{ CPU_UTIL_CPU, "cpu" },
+	{ CPU_UTIL_UTIL, "cpu_util" },
+	{ CPU_UTIL_NR_RUNNING, "nr_running" },
+};
 static const struct field_name block_fields[] = {
 	{ BLOCK_DEV, "dev" },
 	{ BLOCK_SECTOR, "sector" },
@@ -167,6 +173,7 @@ static const struct {
 	EVENT(CPUHP_ENTER, cpuhp_enter_fields),
 	EVENT(CPUHP_EXIT, cpuhp_exit_fields),
 	EVENT(GPU_MEM_TOTAL, gpu_mem_fields),
+	EVENT(SCHED_CPU_UTIL_CFS, cpu_util_fields),
 	EVENT(BLOCK_RQ_INSERT, block_fields),
 	EVENT(BLOCK_RQ_ISSUE, block_fields),
 	EVENT(BLOCK_RQ_COMPLETE, block_fields),

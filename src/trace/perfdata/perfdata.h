@@ -199,7 +199,7 @@ struct perfdata {
 	uint64_t last_ns;          /* of events so far */
 	uint64_t nr_records;
 	uint64_t nr_unpacked; /* bytes */
-	uint32_t nr_places;   /* that were told: bounded */
+	uint32_t nr_places;   /* that the file names: bounded */
 	size_t file_len;
 	int err; /* the first of memory; nothing is read after it */
 };

@@ -4,7 +4,7 @@
 #include "trace/perfetto/meta_in.h"
 
 #define LISTS_MAX  65536U
-#define PLACES_MAX (1U << 20) /* told in one file */
+#define PLACES_MAX (1U << 20) /* in one file */
 
 enum place { PLACE_CORE, PLACE_LLC, PLACE_NODE };
 

@@ -129,6 +129,12 @@ static bool take(struct compact_columns *c, const uint8_t *numbers, uint32_t nr,
 	return true;
 }
 
+/* The next value of a column that ends before others; false behind its end. */
+static bool take_one(struct pb_in *column, uint64_t *value)
+{
+	return column->p != column->end && pb_varint(column, value);
+}
+
 static void switches(struct bundle *b, struct compact_columns *c)
 {
 	static const uint8_t numbers[] = { COMPACT_SWITCH_TIMESTAMP, COMPACT_SWITCH_PREV_STATE,
@@ -163,6 +169,7 @@ static void wakings(struct bundle *b, struct compact_columns *c)
 	static const uint8_t numbers[] = { COMPACT_WAKING_TIMESTAMP, COMPACT_WAKING_PID,
 		                           COMPACT_WAKING_TARGET_CPU, COMPACT_WAKING_PRIO };
 	bool has_flags = c->has & 1U << COMPACT_WAKING_FLAGS;
+	/* Ours: this column and that of the flags end where only zeroes would follow. */
 	bool has_by = c->has & 1U << OF_INTERRUPT;
 	uint64_t acc = 0, ts_ns, v[4], flags, by;
 	struct comm_words comm;
@@ -173,12 +180,12 @@ static void wakings(struct bundle *b, struct compact_columns *c)
 		acc += v[0];
 		flags = 0;
 		comm = comm_at(b, &c->at[COMPACT_WAKING_COMM]);
-		if (has_flags && !pb_varint(&c->at[COMPACT_WAKING_FLAGS], &flags))
+		if (has_flags && !take_one(&c->at[COMPACT_WAKING_FLAGS], &flags) && !has_by)
 			has_flags = false;
 		by = has_flags && !b->on.fix->are_flags_partial ? ABI_BY_UNKNOWN
 		                                                : ABI_BY_NOT_RECORDED;
-		if (has_by && !pb_varint(&c->at[OF_INTERRUPT], &by))
-			has_by = false;
+		if (has_by && !take_one(&c->at[OF_INTERRUPT], &by))
+			by = ABI_BY_UNKNOWN;
 		if (!bundle_time(b, acc, &ts_ns))
 			continue;
 		b->on.dec->tally->ftrace[FTRACE_SCHED_WAKING]++;

@@ -179,6 +179,7 @@ enum { COMMON_FLAG_UNKNOWN = 0x200 };
 enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_TIMESTAMP = 1,
        FTRACE_PID = 2,
+       FTRACE_PRINT = 3,
        FTRACE_COMMON_FLAGS = 5,
        FTRACE_SCHED_SWITCH = 4,
        FTRACE_CPU_FREQUENCY = 11,
@@ -222,6 +223,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_CPUHP_ENTER = 345,
        FTRACE_NETIF_RECEIVE_SKB = 360,
        FTRACE_NET_DEV_XMIT = 361,
+       FTRACE_SCHED_CPU_UTIL_CFS = 421,
        FTRACE_SCHED_MIGRATE_TASK = 491,
        FTRACE_KPROBE_EVENT = 542,
        /* Ours; other readers skip them. */
@@ -236,6 +238,8 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_RT_LIMIT = 1008,
        FTRACE_LOSS = 1009, /* nothing but the time at which a loss ends */
 };
+
+enum { PRINT_BUF = 2 };
 
 enum { /* SchedSwitch */
        SWITCH_PREV_COMM = 1,
@@ -394,6 +398,10 @@ enum { /* power, hotplug, GPU, probes */
        GPU_MEM_GPU_ID = 1,
        GPU_MEM_PID = 2,
        GPU_MEM_SIZE = 3,
+       CPU_UTIL_CAPACITY = 2,
+       CPU_UTIL_CPU = 4,
+       CPU_UTIL_UTIL = 6,
+       CPU_UTIL_NR_RUNNING = 11,
        KPROBE_NAME = 1,
        KPROBE_TYPE = 2,
        KPROBE_TYPE_BEGIN = 1,
@@ -485,9 +493,19 @@ enum { /* PerfSample */
        SAMPLE_CALLSTACK_IID = 4,
        SAMPLE_CPU_MODE = 5,
        SAMPLE_TIMEBASE_COUNT = 6,
+       SAMPLE_UNWIND_ERROR =
+	       16, /* StackUnwindError; none where the stack is whole, or that is not known */
        SAMPLE_WEIGHT = 1001, /* ours: of a sample that another recorder took; 1 if absent */
        SAMPLE_MODE_KERNEL = 1,
        SAMPLE_MODE_USER = 2,
+};
+
+enum { /* StackUnwindError */
+       UNWIND_ERROR_NONE = 1,
+       UNWIND_ERROR_MEMORY_INVALID = 2,
+       UNWIND_ERROR_UNWIND_INFO = 3,
+       UNWIND_ERROR_UNSUPPORTED = 4,
+       UNWIND_ERROR_MAX_FRAMES = 6,
 };
 
 enum { /* PerfSampleDefaults, its Timebase, and the Tracepoint of that */

@@ -33,7 +33,7 @@ struct text_in {
 	struct text_event *events; /* by id */
 	size_t nr_events;
 	struct event_slot slots[EVENT_SLOTS];
-	/* Losses that were told; they are before the next event of their CPU. */
+	/* Losses that the text reports; they are before the next event of their CPU. */
 	uint64_t *lost; /* by CPU: 1 + how many; 0 = none */
 	size_t nr_lost;
 	bool has_lost;

@@ -137,6 +137,12 @@ static uint32_t find_shift(const struct dat_shift *s, uint32_t nr, int64_t time)
 	return low;
 }
 
+/* Numbers of a hostile file may overflow: the result is then meaningless, but defined. */
+static __int128 times(__int128 a, __int128 b)
+{
+	return (__int128)((unsigned __int128)a * (unsigned __int128)b);
+}
+
 static uint64_t to_host(const struct dat_clock *c, uint32_t cpu, uint64_t raw)
 {
 	const struct dat_shift *s = &c->shifts[c->first_shift[cpu]];
@@ -149,12 +155,11 @@ static uint64_t to_host(const struct dat_clock *c, uint32_t cpu, uint64_t raw)
 	offset = s->offset;
 	delta = (__int128)s[1].from - s->from;
 	if (c->is_interpolated && delta > 0)
-		offset += (((__int128)(int64_t)raw - s->from) *
-		                   ((__int128)s[1].offset - s->offset) +
+		offset += (times((__int128)(int64_t)raw - s->from,
+		                 (__int128)s[1].offset - s->offset) +
 		           delta / 2) /
 		          delta;
-	return (uint64_t)((unsigned __int128)((__int128)(int64_t)raw * s->scaling >> s->fraction)) +
-	       (uint64_t)offset;
+	return (uint64_t)(times((int64_t)raw, s->scaling) >> s->fraction) + (uint64_t)offset;
 }
 
 uint64_t dat_clock_ns(const struct dat_clock *c, uint32_t cpu, uint64_t raw)

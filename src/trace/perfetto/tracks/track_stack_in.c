@@ -6,6 +6,7 @@
 #include "trace/perfetto/schema.h"
 #include "trace/perfetto/tracks/schema_tracks.h"
 #include "trace/perfetto/tracks/tracks_in.h"
+#include "trace/perfetto/unwind_error.h"
 
 #define STACKS_MAX (1U << 26)
 #define DEPTH_MAX  1024U /* frames of one stack */
@@ -430,6 +431,8 @@ void track_perf_sample(struct track_at *at)
 			stack = f.value;
 		else if (f.nr == SAMPLE_WEIGHT && f.type == PB_VARINT)
 			sample.weight = f.value;
+		else if (f.nr == SAMPLE_UNWIND_ERROR && f.type == PB_VARINT)
+			sample.end = unwind_error_end(f.value);
 	}
 	if (pid == WPROF_PID_IDLE || sample.tid > INT32_MAX)
 		sample.tid = 0;

@@ -119,13 +119,20 @@ static inline void put_rows(struct pb *w, uint32_t field, const struct ftrace_cp
 	const struct compact_row *row = is_waking ? &c->rows[FTRACE_BUNDLE_EVENTS - 1] : c->rows;
 	uint8_t bytes[FTRACE_BUNDLE_EVENTS * PB_VARINT_MAX], *p = bytes;
 	uint32_t nr = is_waking ? c->nr_wakings : c->nr_switches;
-	uint64_t last_ns = 0;
+	bool is_cut = column == COLUMN_FLAGS || column == COLUMN_BY;
+	uint64_t last_ns = 0, value;
+	const uint8_t *end = bytes;
 
-	for (uint32_t i = 0; i < nr; i++, row += is_waking ? -1 : 1)
-		p = pb_put_varint(p, cell(row, column, &last_ns));
-	put_column(w, field, bytes, p);
+	for (uint32_t i = 0; i < nr; i++, row += is_waking ? -1 : 1) {
+		value = cell(row, column, &last_ns);
+		p = pb_put_varint(p, value);
+		if (value || !is_cut)
+			end = p;
+	}
+	put_column(w, field, bytes, end);
 }
 
+/* Flags and interrupts of wakings are nearly always 0: their columns end behind the last value that is not. */
 void ftrace_put_compact(struct pb *w, const struct ftrace_cpu *c)
 {
 	struct pb_mark compact = pb_begin_large(w, BUNDLE_COMPACT_SCHED);

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "trace/perfetto/schema.h"
+#include "trace/perfetto/unwind_error.h"
 #include "trace/perfetto/write/packets.h"
 
 #define STACKS_MAX     32768U
@@ -247,6 +248,8 @@ int sample_put(struct sample_out *s, const struct sample_in *in)
 		pb_uint(w, SAMPLE_CALLSTACK_IID, stack);
 	pb_uint(w, SAMPLE_CPU_MODE, rec->nr_kernel ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_USER);
 	pb_uint(w, SAMPLE_TIMEBASE_COUNT, in->count);
+	if (rec->nr_user && unwind_error_of(rec->user_end))
+		pb_uint(w, SAMPLE_UNWIND_ERROR, unwind_error_of(rec->user_end));
 	pb_end(w, body);
 	packet_end(w, packet);
 	return packet_done(s);

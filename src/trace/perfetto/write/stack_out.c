@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "trace/perfetto/schema.h"
+#include "trace/perfetto/unwind_error.h"
 #include "trace/perfetto/write/code_out.h"
 #include "trace/perfetto/write/packets.h"
 
@@ -246,6 +247,8 @@ int stacks_put(struct stack_out *s, const struct trace_known_stack *stack, uint3
 		                                                 : SAMPLE_MODE_USER);
 	if (stack->weight != 1)
 		pb_uint(w, SAMPLE_WEIGHT, stack->weight);
+	if (unwind_error_of(stack->end))
+		pb_uint(w, SAMPLE_UNWIND_ERROR, unwind_error_of(stack->end));
 	pb_end(w, body);
 	packet_end(w, packet);
 	return packet_done(s, t);

@@ -50,6 +50,7 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_DSQ_DEPTH] = writer_dsq_depth,
 	[EV_SCX_STATE] = writer_scx_state,
 	[EV_SCX_COUNTER] = writer_scx_counter,
+	[EV_COUNTER] = writer_counter,
 	[EV_BLOCK] = writer_block,
 	[EV_NET] = writer_net,
 	[EV_MEMORY] = writer_memory,

@@ -98,6 +98,7 @@ struct trace_mark {
 struct trace_known_stack {
 	uint64_t ts_ns;
 	uint64_t weight;
+	uint32_t end; /* as in struct trace_sample */
 	uint32_t tid;
 	uint32_t cpu; /* ~0 = unknown */
 	enum trace_sample_kind kind;

@@ -1,5 +1,6 @@
 /* What tasks sleep for: files, devices, memory. Most kinds are of other recorders, as the ftrace events that they were. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "trace/perfetto/schema.h"
 #include "trace/perfetto/write/writer_priv.h"
@@ -91,6 +92,23 @@ int writer_fsync(struct trace_writer *w, const struct ev_hdr *hdr)
 		return err;
 	pb_uint(e.w, SYNC_FILE_DEV, rec->dev);
 	pb_uint(e.w, SYNC_FILE_INO, rec->inode);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
+/* As programs write it: readers know it by its form. */
+int writer_counter(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_counter *rec = (const void *)hdr;
+	char text[sizeof(rec->name) + 48];
+	struct ftrace_event e;
+	int err = writer_begin(w, hdr, task_of(rec->tid), FTRACE_PRINT, &e);
+
+	if (err)
+		return err;
+	(void)snprintf(text, sizeof(text), "C|%u|%.*s|%lld\n", rec->tgid,
+	               (int)sizeof(rec->name) - 1, rec->name, (long long)rec->value);
+	pb_string(e.w, PRINT_BUF, text);
 	ftrace_end(&e, hdr->flags);
 	return 0;
 }

@@ -129,5 +129,5 @@ uint64_t writer_sum_lost(const struct trace_writer *w);
 MUST_USE int writer_put_ends(struct trace_writer *w);
 MUST_USE int writer_put_totals(struct trace_writer *w);
 /* writer_io.c */
-writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked,
-	writer_sleep, writer_lock;
+writer_fn writer_counter, writer_block, writer_net, writer_memory, writer_fsync, writer_suspend,
+	writer_blocked, writer_sleep, writer_lock;
