@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyses/blame_sums.h"
+#include "analyses/bottlenecks/bottlenecks_share.h"
 #include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "base/clock.h"
@@ -16,11 +17,14 @@
 struct batch_work {
 	struct source source; /* with what the analyses share */
 	const struct source *s;
-	const struct pass_args *args;
 	struct batch *b;
-	uint32_t finds[2]; /* tables that need an index by CPU, and by task */
+	bool has_sums;
+	struct blame_share *blame;             /* that this batch has made */
+	struct bottlenecks_share *bottlenecks; /* likewise */
+	uint32_t finds[2];                     /* tables that need an index by CPU, and by task */
 	bool uses_ledger;
-	atomic_bool has_failed; /* an index found no memory */
+	uint32_t nr_bottlenecks; /* analyses that show them */
+	atomic_bool has_failed;  /* an index found no memory */
 };
 
 static void run_one(void *ctx, unsigned int worker, size_t item)
@@ -30,9 +34,11 @@ static void run_one(void *ctx, unsigned int worker, size_t item)
 	uint64_t start = clock_boot_ns();
 
 	(void)worker;
-	if (pass_run(result->pass, w->s, w->args, &result->d, &result->report))
+	if (pass_run(result->pass, w->s, result->args, &result->d, &result->report))
 		result->report = NULL;
 	result->ns = clock_boot_ns() - start;
+	if (result->then)
+		result->then->fn(result->then->ctx, result);
 }
 
 /* Indexes of one table each, by CPU and by task: those that an analysis will ask for. */
@@ -65,62 +71,101 @@ static int by_place(const void *a, const void *b)
 	return left->place < right->place ? -1 : 1;
 }
 
-static void choose(struct batch_work *w, const char *category)
+/* Unless it does not apply. */
+static void add(struct batch_work *w, const struct pass *p, const struct pass_args *args,
+                const struct batch_then *then, size_t place)
 {
-	struct batch *b = w->b;
-	bool has_sums = false;
+	if (!pass_applies(p, w->s))
+		return;
+	/* The first that needs the sums makes them; the others have less to do, and come later. */
+	w->b->results[w->b->nr++] = (struct batch_result){
+		.pass = p,
+		.args = args,
+		.place = place,
+		.then = then,
+		.order = p->cost - (p->uses_sums && w->has_sums ? SUMS_COST : 0),
+	};
+	w->has_sums |= p->uses_sums;
+	w->finds[0] |= p->finds_by_cpu;
+	w->finds[1] |= p->finds_by_task;
+	w->uses_ledger |= p->uses_ledger;
+	w->nr_bottlenecks += p == &pass_summary || p == &pass_scheduling_bottlenecks;
+}
 
-	for (size_t i = 0; i < nr_passes; i++) {
-		if (passes[i]->is_single || !pass_applies(passes[i], w->s))
-			continue;
-		if (category && strcmp(category, passes[i]->category) != 0)
-			continue;
-		/* The first that needs the sums makes them; the others have less to do, and come later. */
-		b->results[b->nr++] = (struct batch_result){
-			.pass = passes[i],
-			.place = i,
-			.order = passes[i]->cost -
-			         (passes[i]->uses_sums && has_sums ? SUMS_COST : 0),
-		};
-		has_sums |= passes[i]->uses_sums;
-		w->finds[0] |= passes[i]->finds_by_cpu;
-		w->finds[1] |= passes[i]->finds_by_task;
-		w->uses_ledger |= passes[i]->uses_ledger;
+static int begin(struct batch_work *w, size_t room, struct diag *d)
+{
+	*w->b = (struct batch){ .results = calloc(room ? room : 1, sizeof(*w->b->results)) };
+	return w->b->results ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
+}
+
+/* What they share, unless the source has it. */
+static int make_shared(struct batch_work *w)
+{
+	struct parallel indexes = { .fn = index_one, .ctx = w };
+
+	parallel_for(&indexes, 2 * (size_t)TIMELINE_TABLES);
+	if (atomic_load(&w->has_failed))
+		return -ENOMEM;
+	if (!w->uses_ledger)
+		return 0;
+	if (!w->source.blame)
+		w->source.blame = w->blame = blame_share_new(false);
+	if (!w->source.blame)
+		return -ENOMEM;
+	if (!w->source.bottlenecks && w->nr_bottlenecks > 1) {
+		w->source.bottlenecks = w->bottlenecks = bottlenecks_share_new();
+		if (!w->bottlenecks)
+			return -ENOMEM;
 	}
+	return explain_ledger(w->s, w->s->start_ns, w->s->end_ns, &w->source.ledger);
+}
+
+static int run_all(struct batch_work *w, struct diag *d)
+{
+	struct parallel all = { .fn = run_one, .ctx = w };
+	struct batch *b = w->b;
+	int err = make_shared(w);
+
+	if (!err) {
+		if (b->nr)
+			qsort(b->results, b->nr, sizeof(b->results[0]), by_order);
+		timeline_freeze(w->s->timeline, true);
+		parallel_for(&all, b->nr);
+		timeline_freeze(w->s->timeline, false);
+		if (b->nr)
+			qsort(b->results, b->nr, sizeof(b->results[0]), by_place);
+	}
+	blame_share_free(w->blame);
+	bottlenecks_share_free(w->bottlenecks);
+	if (w->uses_ledger && !err)
+		ledger_free(w->source.ledger);
+	if (err)
+		batch_done(b);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+int batch_run_items(const struct source *s, const struct batch_item *items, size_t nr,
+                    struct diag *d, struct batch *out)
+{
+	struct batch_work w = { .source = *s, .s = &w.source, .b = out };
+	int err = begin(&w, nr, d);
+
+	for (size_t i = 0; !err && i < nr; i++)
+		add(&w, items[i].pass, &items[i].args, items[i].then, i);
+	return err ? err : run_all(&w, d);
 }
 
 int batch_run(const struct source *s, const struct pass_args *args, const char *category,
               struct diag *d, struct batch *out)
 {
-	struct batch_work w = { .source = *s, .s = &w.source, .args = args, .b = out };
-	struct parallel indexes = { .fn = index_one, .ctx = &w },
-			all = { .fn = run_one, .ctx = &w };
+	struct batch_work w = { .source = *s, .s = &w.source, .b = out };
+	int err = begin(&w, nr_passes, d);
 
-	*out = (struct batch){ .results = calloc(nr_passes, sizeof(*out->results)) };
-	if (out->results) {
-		choose(&w, category);
-		parallel_for(&indexes, 2 * (size_t)TIMELINE_TABLES);
-	}
-	if (w.uses_ledger && !atomic_load(&w.has_failed)) {
-		w.source.blame = blame_share_new();
-		if (!w.source.blame || explain_ledger(s, s->start_ns, s->end_ns, &w.source.ledger))
-			atomic_store(&w.has_failed, true);
-	}
-	if (!out->results || atomic_load(&w.has_failed)) {
-		blame_share_free(w.source.blame);
-		batch_done(out);
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	}
-	if (out->nr)
-		qsort(out->results, out->nr, sizeof(out->results[0]), by_order);
-	timeline_freeze(s->timeline, true);
-	parallel_for(&all, out->nr);
-	timeline_freeze(s->timeline, false);
-	blame_share_free(w.source.blame);
-	ledger_free(w.source.ledger);
-	if (out->nr)
-		qsort(out->results, out->nr, sizeof(out->results[0]), by_place);
-	return 0;
+	for (size_t i = 0; !err && i < nr_passes; i++)
+		if (!passes[i]->is_single &&
+		    (!category || strcmp(category, passes[i]->category) == 0))
+			add(&w, passes[i], args, NULL, i);
+	return err ? err : run_all(&w, d);
 }
 
 void batch_done(struct batch *b)

@@ -29,13 +29,40 @@ static void done(void *work)
 	blame_sums_done(&x->sums);
 }
 
+/*
+ * The time of the waits that reach into the one asked for: what CPUs did in all of it says how waits are divided, so that a
+ * wait is the same sum of parts whatever time is asked for.
+ */
+static void span_of_waits(const struct scope *sc, uint64_t *from_ns, uint64_t *to_ns)
+{
+	struct rows it = { .sc = sc };
+	struct pair_wait w;
+
+	*from_ns = sc->from_ns;
+	*to_ns = sc->to_ns;
+	if (*from_ns <= sc->s->start_ns && *to_ns >= sc->s->end_ns)
+		return;
+	while (rows_wait(&it, &w)) {
+		uint64_t start_ns = pair_wait_woken_ns(&w);
+
+		*from_ns = start_ns < *from_ns ? start_ns : *from_ns;
+		*to_ns = w.end_ns > *to_ns ? w.end_ns : *to_ns;
+	}
+	*from_ns = *from_ns > sc->s->start_ns ? *from_ns : sc->s->start_ns;
+	*to_ns = *to_ns < sc->s->end_ns ? *to_ns : sc->s->end_ns;
+}
+
 static int collect(void *work)
 {
 	struct blame *x = work;
 	SCOPED(scoped_ledger) struct ledger *l = NULL;
-	int err = x->sc.span_ns ? explain_ledger(x->sc.s, x->sc.from_ns, x->sc.to_ns, &l)
-	                        : explain_ledger(x->sc.s, x->sc.s->start_ns, x->sc.s->end_ns, &l);
+	uint64_t from_ns = x->sc.s->start_ns, to_ns = x->sc.s->end_ns;
+	int err;
 
+	if (x->sc.span_ns)
+		span_of_waits(&x->sc, &from_ns, &to_ns);
+	x->sums.is_brief = true;
+	err = explain_ledger(x->sc.s, from_ns, to_ns, &l);
 	return err ? err : blame_sums_collect(&x->sums, &x->sc, &x->units, l);
 }
 
@@ -49,15 +76,15 @@ static void show_sums(const struct source *s, const struct blame_victim *v, stru
 
 static void show_culprits(const struct blame *x, uint32_t victim, struct report *r)
 {
-	const struct edge *at;
-	uint32_t nr = blame_sums_culprits(&x->sums, victim, &at);
+	struct blame_culprit most[CULPRITS];
+	uint32_t nr = blame_pairs_most(&x->sums.pairs, victim, CULPRITS, most);
 
 	report_begin_array(r, "blames");
-	for (uint32_t i = 0; i < nr && i < CULPRITS; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		report_begin_object(r, NULL);
-		units_report(&x->units, r, at[i].to);
-		report_u64(r, "wait_ns", at[i].sum_ns);
-		report_percent(r, "percent", at[i].sum_ns, x->sums.victims[victim].wait_ns);
+		units_report(&x->units, r, most[i].unit);
+		report_u64(r, "wait_ns", most[i].ns);
+		report_percent(r, "percent", most[i].ns, x->sums.victims[victim].wait_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);

@@ -4,15 +4,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/grow.h"
-
-#define FIRST_FAIR 100 /* priorities below are of real time or deadline; 0 is unknown */
 
 struct blame_share {
 	pthread_mutex_t lock;
-	bool is_made;
+	bool is_made, is_of_many;
 	struct pass_args args; /* that it was made for */
 	struct blame_sums sums;
+	struct blame_sums
+		threads; /* the same by thread, from which others are folded; empty where they are not needed */
 };
 
 void blame_sums_done(struct blame_sums *b)
@@ -27,7 +28,7 @@ void blame_sums_done(struct blame_sums *b)
 	free(b->policy);
 	free(b->stays);
 	free(b->throttled);
-	edges_done(&b->edges);
+	blame_pairs_done(&b->pairs);
 }
 
 /* The part of it that was asked for. */
@@ -40,31 +41,51 @@ static bool cut(const struct blame_sums *b, struct ledger_part *p)
 	return p->start_ns < p->end_ns;
 }
 
-static int add(void *ctx, uint32_t unit, uint32_t nr, const struct ledger_part *p)
+static void throttle(struct blame_victim *v, const struct ledger_part *p, uint64_t ns)
 {
-	struct blame_sums *b = ctx;
-	struct blame_victim *v = &b->victims[unit];
-	uint64_t ns = nr * (p->end_ns - p->start_ns);
-	uint32_t culprit;
-
-	v->ns[p->kind] += ns;
-	b->all.ns[p->kind] += ns;
-	if (p->kind == LEDGER_THROTTLED && ns > v->throttle_ns) {
+	if (ns > v->throttle_ns) {
 		v->throttle = p->what;
 		v->throttle_ns = ns;
 	}
-	if (p->kind != LEDGER_TASK)
-		return 0;
-	culprit = units_at(b->units, (uint32_t)p->what, p->start_ns);
-	b->caused_ns[culprit] += ns;
-	if (p->prio < FIRST_FAIR && (p->prio || p->policy)) {
-		if (!b->urgent_ns[culprit] || p->prio < b->urgent[culprit]) {
-			b->urgent[culprit] = p->prio;
-			b->policy[culprit] = p->policy;
-		}
-		b->urgent_ns[culprit] += ns;
+}
+
+static void count_urgent(struct blame_sums *b, uint32_t culprit, const struct ledger_part *p,
+                         uint64_t ns)
+{
+	if (!divide_is_urgent(p))
+		return;
+	if (!b->urgent_ns[culprit] || p->prio < b->urgent[culprit]) {
+		b->urgent[culprit] = p->prio;
+		b->policy[culprit] = p->policy;
 	}
-	return edges_add(&b->edges, unit, culprit, ns);
+	b->urgent_ns[culprit] += ns;
+}
+
+/* A task had the CPU: of the unit that it is in when the part begins. */
+static int blame_task(struct blame_sums *b, uint32_t victim, const struct ledger_part *p)
+{
+	uint32_t culprit = units_at(b->units, (uint32_t)p->what, p->start_ns);
+	uint64_t ns = p->end_ns - p->start_ns;
+
+	count_urgent(b, culprit, p, ns);
+	if (!b->pairs.ns) { /* otherwise add_matrix() does it */
+		b->victims[victim].ns[LEDGER_TASK] += ns;
+		b->caused_ns[culprit] += ns;
+	}
+	return blame_pairs_add(&b->pairs, victim, culprit, ns);
+}
+
+static int add_part(void *ctx, uint32_t victim, const struct ledger_part *p)
+{
+	struct blame_sums *b = ctx;
+	uint64_t ns = p->end_ns - p->start_ns;
+
+	if (p->kind == LEDGER_TASK)
+		return blame_task(b, victim, p);
+	b->victims[victim].ns[p->kind] += ns;
+	if (p->kind == LEDGER_THROTTLED)
+		throttle(&b->victims[victim], p, ns);
+	return 0;
 }
 
 static void count_wait(struct blame_victim *v, const struct pair_wait *w, uint64_t ns,
@@ -83,18 +104,44 @@ static void count_wait(struct blame_victim *v, const struct pair_wait *w, uint64
 		v->last_ns = span->end_ns;
 }
 
-static int keep_stay(struct blame_sums *b, uint32_t unit, const struct ledger_part *p)
+/* Where tasks that have the CPU are added up. */
+static struct divide_column *columns_new(const struct blame_sums *b)
 {
-	struct sweep_stay stay = { p->start_ns, p->end_ns, unit, p->cpu };
+	struct divide_column *columns = calloc(b->sc->nr_tasks + 1UL, sizeof(*columns));
 
-	if (p->kind == LEDGER_STAY) {
+	for (uint32_t i = 0; columns && i < b->sc->nr_tasks; i++)
+		columns[i].column = units_last(b->units, i, &columns[i].since_ns);
+	return columns;
+}
+
+/* What the matrix of pairs has, by victim, kind and culprit. */
+static void add_matrix(struct blame_sums *b)
+{
+	const struct blame_pairs *p = &b->pairs;
+
+	for (uint32_t i = 0; p->ns && i < p->nr_units; i++) {
+		const uint64_t *row = p->ns + i * p->width;
+		uint64_t *ns = b->victims[i].ns;
+
+		for (uint32_t k = 0; k < p->nr_units; k++) {
+			ns[LEDGER_TASK] += row[k];
+			b->caused_ns[k] += row[k];
+		}
+		for (int kind = 0; kind < LEDGER_KINDS; kind++)
+			ns[kind] += row[p->nr_units + (uint32_t)kind];
+	}
+}
+
+static int keep_stay(struct blame_sums *b, const struct ledger_stay *stay, uint8_t kind)
+{
+	if (kind == LEDGER_STAY) {
 		if (GROW(b->stays, b->room_stays, b->nr_stays))
 			return -ENOMEM;
-		b->stays[b->nr_stays++] = stay;
-	} else if (p->kind == LEDGER_THROTTLED && p->cpu != PAIR_NO_CPU) {
+		b->stays[b->nr_stays++] = *stay;
+	} else if (kind == LEDGER_THROTTLED && stay->cpu != PAIR_NO_CPU) {
 		if (GROW(b->throttled, b->room_throttled, b->nr_throttled))
 			return -ENOMEM;
-		b->throttled[b->nr_throttled++] = stay;
+		b->throttled[b->nr_throttled++] = *stay;
 	}
 	return 0;
 }
@@ -109,34 +156,46 @@ static void sample_wait(struct blame_victim *v, uint64_t id)
 		v->long_ids[at] = id;
 }
 
-static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w, uint64_t id)
+/* That there was one, whatever its parts. */
+static void take_wait(struct blame_sums *b, uint32_t unit, const struct pair_wait *w, uint64_t id)
 {
-	uint32_t unit = units_at(b->units, w->task, pair_wait_woken_ns(w));
-	struct ledger_part p, span = { .start_ns = pair_wait_woken_ns(w), .end_ns = w->end_ns };
+	struct ledger_part span = { .start_ns = pair_wait_woken_ns(w), .end_ns = w->end_ns };
 	uint64_t wait_ns = cut(b, &span) ? span.end_ns - span.start_ns : 0;
+	struct blame_victim *v = &b->victims[unit];
+
+	v->nr_tasks += wait_ns && !b->task_ns[w->task];
+	b->task_ns[w->task] += wait_ns;
+	count_wait(v, w, wait_ns, &span);
+	if (wait_ns && wait_ns >= v->max_ns / 2)
+		sample_wait(v, id);
+}
+
+static int divide_wait(struct blame_sums *b, struct ledger *l, struct divide *d,
+                       const struct pair_wait *w, uint32_t unit)
+{
 	struct ledger_walk walk;
+	struct ledger_part p;
 	int err = ledger_begin(l, w, &walk);
 
 	while (!err && ledger_next_stay(&walk, &p)) {
+		struct ledger_stay stay;
+
 		if (!cut(b, &p))
 			continue;
-		if (p.kind != LEDGER_STAY)
-			err = add(b, unit, 1, &p);
-		if (!err)
-			err = keep_stay(b, unit, &p);
+		stay = (struct ledger_stay){ p.start_ns, p.end_ns, unit, p.cpu };
+		err = p.kind == LEDGER_STAY ? divide_stay(d, &stay) : add_part(b, unit, &p);
+		if (!err && b->keeps_stays)
+			err = keep_stay(b, &stay, p.kind);
 	}
-	b->victims[unit].nr_tasks += wait_ns && !b->task_ns[w->task];
-	b->task_ns[w->task] += wait_ns;
-	count_wait(&b->victims[unit], w, wait_ns, &span);
-	if (wait_ns && wait_ns >= b->victims[unit].max_ns / 2)
-		sample_wait(&b->victims[unit], id);
 	return err;
 }
 
-static int allocate(struct blame_sums *b)
+static int allocate(struct blame_sums *b, const struct scope *sc, const struct units *units)
 {
-	size_t nr = b->units->nr ? b->units->nr : 1;
+	size_t nr = units->nr ? units->nr : 1;
 
+	b->sc = sc;
+	b->units = units;
 	b->victims = calloc(nr, sizeof(*b->victims));
 	b->task_ns = calloc(b->sc->nr_tasks + 1UL, sizeof(*b->task_ns));
 	b->caused_ns = calloc(nr, sizeof(*b->caused_ns));
@@ -146,41 +205,133 @@ static int allocate(struct blame_sums *b)
 	if (!b->victims || !b->task_ns || !b->caused_ns || !b->urgent_ns || !b->urgent ||
 	    !b->policy)
 		return -ENOMEM;
-	return edges_init(&b->edges);
+	return blame_pairs_init(&b->pairs, b->units->nr);
 }
 
-static int collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
-                   struct ledger *l)
+static void add_up(struct blame_sums *b)
 {
-	struct rows it = { .sc = sc };
-	struct pair_wait w;
-	int err;
-
-	b->sc = sc;
-	b->units = units;
-	err = allocate(b);
-	while (!err && rows_wait(&it, &w))
-		if (w.task != TASKS_NONE)
-			err = take_wait(b, l, &w, rows_id(&it));
-	for (uint32_t i = 0; i < units->nr && !err; i++) {
+	for (uint32_t i = 0; b->victims && i < b->units->nr; i++) {
 		b->all.wait_ns += b->victims[i].wait_ns;
 		b->all.nr_waits += b->victims[i].nr_waits;
 		if (b->victims[i].max_ns > b->all.max_ns)
 			b->all.max_ns = b->victims[i].max_ns;
+		for (int kind = 0; kind < LEDGER_KINDS; kind++)
+			b->all.ns[kind] += b->victims[i].ns[kind];
+	}
+}
+
+/* In `also`, unless it is NULL, waits are counted by its units, and nothing else: fold() adds the rest. */
+static int collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
+                   struct ledger *l, struct blame_sums *also)
+{
+	SCOPED(scoped_free) struct divide_column *columns = NULL;
+	SCOPED(divide_done) struct divide divide = { .l = l, .part = add_part, .ctx = b };
+	struct rows it = { .sc = sc };
+	struct pair_wait w;
+	int err = allocate(b, sc, units);
+
+	divide.kinds = units->nr;
+	divide.sums = b->pairs.ns;
+	divide.width = b->pairs.width;
+	divide.is_urgent_apart = true;
+	divide.columns = columns = columns_new(b);
+	if (!err)
+		err = columns ? divide_init(&divide) : -ENOMEM;
+	while (!err && rows_wait(&it, &w)) {
+		uint32_t unit;
+
+		if (w.task == TASKS_NONE)
+			continue;
+		unit = units_at(units, w.task, pair_wait_woken_ns(&w));
+		err = divide_wait(b, l, &divide, &w, unit);
+		take_wait(b, unit, &w, rows_id(&it));
+		if (also)
+			take_wait(also, units_of(also->units, w.task), &w, rows_id(&it));
 	}
 	if (!err)
-		err = sweep_run(l, b->stays, b->nr_stays, units->nr,
-		                &(struct sweep_out){ .ctx = b, .part = add });
-	edges_sort(&b->edges);
+		add_matrix(b);
+	add_up(b);
+	blame_pairs_end(&b->pairs);
 	return err;
 }
 
-struct blame_share *blame_share_new(void)
+/* Whether a task is of one unit all of the time, so that sums of threads are all that is needed. */
+static bool is_foldable(const struct units *u)
+{
+	return u->of_task && (u->by == PASS_BY_COMM || u->by == PASS_BY_PROCESS);
+}
+
+/* What a thread waited for, and made others wait. */
+static void fold_thread(struct blame_sums *b, const struct blame_sums *from, uint32_t task)
+{
+	uint32_t unit = units_of(b->units, task);
+	const struct blame_victim *v = &from->victims[task];
+
+	for (int kind = 0; kind < LEDGER_KINDS; kind++)
+		b->victims[unit].ns[kind] += v->ns[kind];
+	if (v->throttle_ns > b->victims[unit].throttle_ns) {
+		b->victims[unit].throttle = v->throttle;
+		b->victims[unit].throttle_ns = v->throttle_ns;
+	}
+	b->caused_ns[unit] += from->caused_ns[task];
+	if (!from->urgent_ns[task])
+		return;
+	if (!b->urgent_ns[unit] || from->urgent[task] < b->urgent[unit]) {
+		b->urgent[unit] = from->urgent[task];
+		b->policy[unit] = from->policy[task];
+	}
+	b->urgent_ns[unit] += from->urgent_ns[task];
+}
+
+/* Its waits: how many and how long, but not which one was the longest. */
+static void fold_waits(struct blame_sums *b, const struct blame_sums *from, uint32_t task)
+{
+	struct blame_victim *v = &b->victims[units_of(b->units, task)];
+	const struct blame_victim *of = &from->victims[task];
+
+	v->wait_ns += of->wait_ns;
+	v->nr_waits += of->nr_waits;
+	v->nr_new += of->nr_new;
+	v->nr_tasks += of->nr_tasks;
+	v->max_ns = of->max_ns > v->max_ns ? of->max_ns : v->max_ns;
+	if (of->last_ns && (!v->last_ns || of->first_ns < v->first_ns))
+		v->first_ns = of->first_ns;
+	v->last_ns = of->last_ns > v->last_ns ? of->last_ns : v->last_ns;
+	b->task_ns[task] = from->task_ns[task];
+}
+
+/* The sums by units of which each thread is in one, from those by thread: no wait is divided again. */
+static int fold(struct blame_sums *b, const struct blame_sums *from)
+{
+	int err;
+
+	for (uint32_t task = 0; task < b->sc->nr_tasks; task++)
+		fold_thread(b, from, task);
+	add_up(b);
+	err = blame_pairs_fold(&b->pairs, &from->pairs, b->units->of_task);
+	blame_pairs_end(&b->pairs);
+	return err;
+}
+
+/* Those of a share that has them by thread. */
+static int fold_brief(struct blame_sums *b, const struct scope *sc, const struct units *units,
+                      const struct blame_sums *from)
+{
+	int err = allocate(b, sc, units);
+
+	for (uint32_t task = 0; task < sc->nr_tasks && !err; task++)
+		fold_waits(b, from, task);
+	return err ? err : fold(b, from);
+}
+
+struct blame_share *blame_share_new(bool is_of_many)
 {
 	struct blame_share *share = calloc(1, sizeof(*share));
 
-	if (share)
-		pthread_mutex_init(&share->lock, NULL);
+	if (!share)
+		return NULL;
+	share->is_of_many = is_of_many;
+	pthread_mutex_init(&share->lock, NULL);
 	return share;
 }
 
@@ -189,16 +340,33 @@ void blame_share_free(struct blame_share *share)
 	if (!share)
 		return;
 	blame_sums_done(&share->sums);
+	blame_sums_done(&share->threads);
 	pthread_mutex_destroy(&share->lock);
 	free(share);
 }
 
-/* Whether they ask for the same waits and units. */
-static bool is_same(const struct pass_args *a, const struct pass_args *b)
+/* Whether they ask for the same waits. */
+static bool has_same_waits(const struct pass_args *a, const struct pass_args *b)
 {
 	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm &&
 	       a->cgroup == b->cgroup && a->cpu == b->cpu && a->from_ns == b->from_ns &&
-	       a->to_ns == b->to_ns && a->by == b->by;
+	       a->to_ns == b->to_ns;
+}
+
+static int make_first(struct blame_share *share, const struct scope *sc, const struct units *units,
+                      struct ledger *l)
+{
+	struct units threads = { .s = sc->s, .by = PASS_BY_THREAD, .nr = sc->nr_tasks };
+	int err;
+
+	share->sums.keeps_stays = !share->is_of_many;
+	if (!share->is_of_many || !is_foldable(units) || !blame_pairs_is_small(threads.nr))
+		return collect(&share->sums, sc, units, l, NULL);
+	err = allocate(&share->sums, sc, units);
+	if (!err)
+		err = collect(&share->threads, sc, &threads, l, &share->sums);
+	share->threads.units = NULL;
+	return err ? err : fold(&share->sums, &share->threads);
 }
 
 /* Makes the shared sums unless they are there. */
@@ -209,12 +377,13 @@ static int make_shared(struct blame_share *share, const struct scope *sc, const 
 
 	pthread_mutex_lock(&share->lock);
 	if (!share->is_made) {
-		err = collect(&share->sums, sc, units, l);
+		err = make_first(share, sc, units, l);
 		share->args = *sc->args;
 		share->is_made = !err;
 		if (err) {
 			blame_sums_done(&share->sums);
-			share->sums = (struct blame_sums){ 0 };
+			blame_sums_done(&share->threads);
+			share->sums = share->threads = (struct blame_sums){ 0 };
 		}
 	}
 	pthread_mutex_unlock(&share->lock);
@@ -229,16 +398,16 @@ int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struc
 
 	if (err)
 		return err;
-	if (!share || !is_same(&share->args, sc->args))
-		return collect(b, sc, units, l);
+	if (!share || !has_same_waits(&share->args, sc->args) ||
+	    b->keeps_stays > share->sums.keeps_stays)
+		return collect(b, sc, units, l, NULL);
+	if (share->args.by != sc->args->by)
+		return b->is_brief && share->threads.victims && is_foldable(units)
+		               ? fold_brief(b, sc, units, &share->threads)
+		               : collect(b, sc, units, l, NULL);
 	*b = share->sums;
 	b->sc = sc;
 	b->units = units;
 	b->is_lent = true;
 	return 0;
-}
-
-uint32_t blame_sums_culprits(const struct blame_sums *b, uint32_t victim, const struct edge **out)
-{
-	return edges_of(&b->edges, victim, out);
 }

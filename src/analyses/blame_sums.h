@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/edges.h"
+#include "analyses/blame_pairs.h"
 #include "analyze/scope.h"
 #include "analyze/units.h"
 #include "base/attr.h"
-#include "ledger/sweep.h"
+#include "ledger/divide.h"
 
 #define BLAME_LONG 8U
 
@@ -40,15 +40,17 @@ struct blame_sums {
 	const struct units *units;
 	struct blame_victim *victims; /* by unit */
 	struct blame_victim all;
-	uint64_t *task_ns;        /* by task: what it waited */
-	uint64_t *caused_ns;      /* by unit: as a culprit */
-	uint64_t *urgent_ns;      /* of that, with a real-time or deadline priority */
-	int16_t *urgent;          /* by unit: that priority, the most urgent */
-	uint8_t *policy;          /* by unit: the policy with it, ABI_POLICY_* */
-	struct edges edges;       /* by the victim, to the culprit; sorted */
-	struct sweep_stay *stays; /* in the queues of CPUs */
+	uint64_t *task_ns;   /* by task: what it waited */
+	uint64_t *caused_ns; /* by unit: as a culprit */
+	uint64_t *urgent_ns; /* of that, with a real-time or deadline priority */
+	int16_t *urgent;     /* by unit: that priority, the most urgent */
+	uint8_t *policy;     /* by unit: the policy with it, ABI_POLICY_* */
+	struct blame_pairs pairs;
+	bool is_brief;             /* set by who needs no longest wait and no sample of long ones */
+	bool keeps_stays;          /* set by who needs these: */
+	struct ledger_stay *stays; /* in the queues of CPUs */
 	size_t nr_stays, room_stays;
-	struct sweep_stay *throttled; /* there too, but kept from running */
+	struct ledger_stay *throttled; /* there too, but kept from running */
 	size_t nr_throttled, room_throttled;
 	bool is_lent; /* the arrays are those of a blame_share */
 };
@@ -58,12 +60,11 @@ struct blame_sums {
  * the same. Those who borrow are done before it is freed.
  */
 struct blame_share;
-struct blame_share *blame_share_new(void);        /* NULL without memory */
+/* is_of_many: they ask for several kinds of units and for no stays, so that all is added up by thread once. NULL without memory. */
+struct blame_share *blame_share_new(bool is_of_many);
 void blame_share_free(struct blame_share *share); /* NULL is fine */
 
 /* l is of the whole source. A zeroed struct is empty. Those of the source's share where it has them. -ENOMEM. */
 MUST_USE int blame_sums_collect(struct blame_sums *b, const struct scope *sc,
                                 const struct units *units, struct ledger *l);
 void blame_sums_done(struct blame_sums *b);
-/* The culprits of a victim, lent; how many. */
-uint32_t blame_sums_culprits(const struct blame_sums *b, uint32_t victim, const struct edge **out);

@@ -9,44 +9,55 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyses/passes.h"
-#include "analyze/buckets.h"
+#include "analyze/grouped.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
+#include "analyze/scope.h"
+#include "analyze/top.h"
 #include "analyze/units.h"
-#include "analyze/walk.h"
 #include "base/cleanup.h"
 
 #define SHOWN_LINKS 16
 #define MAX_TASKS   16
-#define NO_WAIT     UINT64_MAX
+#define NO_WAIT     UINT32_MAX /* others are numbers from the first wait on */
 
 /* What a task has waited since it was last woken, up to and with a wait. */
 struct delay {
 	uint64_t ns;
-	uint64_t before;   /* the wait of its waker, then; NO_WAIT = none */
-	uint64_t previous; /* the wait of the task itself before it was preempted; NO_WAIT = none */
+	uint32_t before;   /* the wait of its waker, then; NO_WAIT = none */
+	uint32_t previous; /* the wait of the task itself before it was preempted; NO_WAIT = none */
 	uint32_t nr_links;
 	uint32_t task;
 };
 
 /* The last wait of a waker. */
 struct noted {
-	uint64_t wait;
+	uint32_t wait;
 	bool is_noted;
 	bool is_early; /* while the woken task still ran: a later wakeup counts instead */
 };
 
+/* A task with waits that are asked for. */
+struct waiter {
+	uint32_t task;
+	uint64_t nr, sum_ns;
+};
+
 struct compound {
 	struct scope sc;
-	uint64_t *last;      /* by task: its last wait; NO_WAIT = none */
+	uint32_t *last;      /* by task: its last wait; NO_WAIT = none */
 	struct noted *noted; /* by task: of its waker, when it was woken */
 	uint64_t *seen;      /* by task: the number of the last walk that met it */
 	uint64_t nr_walks;
 	uint64_t first;       /* id of the first wait */
 	struct delay *delays; /* by wait */
-	struct buckets tasks;
+	uint32_t *number_of; /* by task: 1 + its number, in the order in which they waited; 0 = none yet */
+	struct waiter *waiters; /* by number */
+	uint32_t nr_waiters;
+	struct grouped waits_ns; /* by number */
 	struct samples all;
 	struct top chains;
 	uint32_t longest;
@@ -60,7 +71,9 @@ static void done(void *work)
 	free(x->noted);
 	free(x->seen);
 	free(x->delays);
-	buckets_done(&x->tasks);
+	free(x->number_of);
+	free(x->waiters);
+	grouped_done(&x->waits_ns);
 	samples_done(&x->all);
 	top_done(&x->chains);
 }
@@ -72,11 +85,15 @@ static int allocate(struct compound *x)
 
 	x->first = timeline_first(t, TIMELINE_WAIT);
 	nr = (size_t)(timeline_end(t, TIMELINE_WAIT) - x->first) + 1;
+	if (nr >= NO_WAIT)
+		return -ENOMEM;
 	x->last = calloc(nr_tasks, sizeof(*x->last));
 	x->noted = calloc(nr_tasks, sizeof(*x->noted));
 	x->seen = calloc(nr_tasks, sizeof(*x->seen));
 	x->delays = calloc(nr, sizeof(*x->delays));
-	if (!x->last || !x->noted || !x->seen || !x->delays)
+	x->number_of = calloc(nr_tasks, sizeof(*x->number_of));
+	x->waiters = calloc(nr_tasks, sizeof(*x->waiters));
+	if (!x->last || !x->noted || !x->seen || !x->delays || !x->number_of || !x->waiters)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < x->sc.nr_tasks; i++)
 		x->last[i] = NO_WAIT;
@@ -93,14 +110,15 @@ static void note_wakeup(struct compound *x, const struct pair_wakeup *w)
 }
 
 /* The delay of a wait and of those before it, each task once; how many waits that are. */
-static uint64_t add_up(struct compound *x, uint64_t id, uint32_t *nr_links)
+static uint64_t add_up(struct compound *x, uint32_t wait, uint32_t *nr_links)
 {
-	uint64_t at = id, ns = 0;
+	uint32_t at = wait;
+	uint64_t ns = 0;
 
 	*nr_links = 0;
 	x->nr_walks++;
 	for (uint32_t i = 0; i < MAX_TASKS && at != NO_WAIT; i++) {
-		const struct delay *d = &x->delays[at - x->first];
+		const struct delay *d = &x->delays[at];
 
 		if (x->seen[d->task] == x->nr_walks)
 			break;
@@ -119,9 +137,23 @@ static bool is_wanted(const struct compound *x, const struct pair_wait *w)
 	       scope_overlaps(&x->sc, pair_wait_woken_ns(w), w->end_ns);
 }
 
-static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
+static void count(struct compound *x, uint32_t task, uint64_t ns)
 {
-	struct delay *d = &x->delays[id - x->first];
+	struct waiter *w;
+
+	if (!x->number_of[task]) {
+		x->waiters[x->nr_waiters].task = task;
+		x->number_of[task] = ++x->nr_waiters;
+	}
+	w = &x->waiters[x->number_of[task] - 1];
+	w->nr++;
+	w->sum_ns += ns;
+	grouped_add(&x->waits_ns, x->number_of[task] - 1, ns);
+}
+
+static void end_wait(struct compound *x, const struct pair_wait *w, uint32_t number)
+{
+	struct delay *d = &x->delays[number];
 	uint32_t nr_links;
 	uint64_t ns;
 
@@ -129,7 +161,7 @@ static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
 		return;
 	*d = (struct delay){ latency_ns(w), NO_WAIT, NO_WAIT, 1, w->task };
 	if (w->cause == PAIR_PREEMPTED && x->last[w->task] != NO_WAIT) {
-		const struct delay *own = &x->delays[x->last[w->task] - x->first];
+		const struct delay *own = &x->delays[x->last[w->task]];
 
 		d->ns += own->ns;
 		d->nr_links += own->nr_links;
@@ -139,59 +171,77 @@ static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
 	           w->waker != TASKS_NONE) {
 		d->before = x->noted[w->task].wait;
 	}
-	x->last[w->task] = id;
+	x->last[w->task] = number;
 	x->noted[w->task] = (struct noted){ 0 };
 	if (!is_wanted(x, w))
 		return;
-	ns = add_up(x, id, &nr_links);
-	buckets_add(&x->tasks, w->task, ns);
-	samples_add(&x->all, ns);
-	top_add(&x->chains, ns, id);
+	ns = add_up(x, number, &nr_links);
+	count(x, w->task, ns);
+	top_add(&x->chains, ns, number);
 	if (nr_links > x->longest)
 		x->longest = nr_links;
+}
+
+/* All together, and by task. */
+static int order(struct compound *x)
+{
+	size_t nr = x->waits_ns.nr;
+
+	x->all.values = reallocarray(NULL, nr + 1, sizeof(*x->all.values));
+	if (!x->all.values)
+		return -ENOMEM;
+	if (nr)
+		memcpy(x->all.values, x->waits_ns.values, nr * sizeof(*x->all.values));
+	x->all.nr = x->all.capacity = nr;
+	return grouped_order(&x->waits_ns, x->nr_waiters);
 }
 
 static int collect(void *work)
 {
 	struct compound *x = work;
-	struct walk wakeups = { .sc = &x->sc, .table = TIMELINE_WAKEUP, .is_all = true };
-	struct walk waits = { .sc = &x->sc, .table = TIMELINE_WAIT, .is_all = true };
-	const union timeline_row *wakeup = walk_next(&wakeups), *wait = walk_next(&waits);
+	struct pass_args all;
+	struct scope whole = scope_whole(&x->sc, &all);
+	struct rows wakeups = { .sc = &whole }, waits = { .sc = &whole };
+	struct pair_wakeup wakeup;
+	struct pair_wait wait;
+	bool has_wakeup = rows_wakeup(&wakeups, &wakeup), has_wait = rows_wait(&waits, &wait);
 
 	x->chains.limit = pass_limit(&pass_compound_delay, x->sc.args);
 	if (allocate(x))
 		return -ENOMEM;
-	while (wait) {
+	while (has_wait) {
 		/*
 		 * At the same moment a task is switched in before it wakes others, unless it is
 		 * itself the wakee.
 		 */
-		bool is_wait_first = !wakeup || wait->wait.end_ns < wakeup->wakeup.ts_ns ||
-		                     (wait->wait.end_ns == wakeup->wakeup.ts_ns &&
-		                      pair_wait_woken_ns(&wait->wait) != wakeup->wakeup.ts_ns);
+		bool is_wait_first = !has_wakeup || wait.end_ns < wakeup.ts_ns ||
+		                     (wait.end_ns == wakeup.ts_ns &&
+		                      pair_wait_woken_ns(&wait) != wakeup.ts_ns);
 
 		if (is_wait_first) {
-			end_wait(x, &wait->wait, waits.id - 1);
-			wait = walk_next(&waits);
+			end_wait(x, &wait, (uint32_t)(rows_id(&waits) - x->first));
+			has_wait = rows_wait(&waits, &wait);
 		} else {
-			note_wakeup(x, &wakeup->wakeup);
-			wakeup = walk_next(&wakeups);
+			note_wakeup(x, &wakeup);
+			has_wakeup = rows_wakeup(&wakeups, &wakeup);
 		}
 	}
-	return x->all.has_failed || x->chains.has_failed ? -ENOMEM : buckets_order(&x->tasks);
+	if (x->chains.has_failed || x->waits_ns.has_failed)
+		return -ENOMEM;
+	return order(x);
 }
 
-static void show_links(struct compound *x, uint64_t id, struct report *r)
+static void show_links(struct compound *x, uint32_t wait, struct report *r)
 {
 	uint32_t nr_links, shown = 0;
-	uint64_t left_ns = add_up(x, id, &nr_links);
+	uint64_t left_ns = add_up(x, wait, &nr_links);
 
 	report_begin_array(r, "chain");
 	for (; shown < nr_links && shown < SHOWN_LINKS; shown++) {
-		const struct delay *d = &x->delays[id - x->first];
+		const struct delay *d = &x->delays[wait];
 		union timeline_row row;
 
-		if (!timeline_row(x->sc.s->timeline, TIMELINE_WAIT, id, &row))
+		if (!timeline_row(x->sc.s->timeline, TIMELINE_WAIT, x->first + wait, &row))
 			break;
 		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, row.wait.task);
@@ -203,7 +253,7 @@ static void show_links(struct compound *x, uint64_t id, struct report *r)
 		report_bool(r, "is_open", row.wait.is_open);
 		report_end_object(r);
 		left_ns -= latency_ns(&row.wait);
-		id = d->previous != NO_WAIT ? d->previous : d->before;
+		wait = d->previous != NO_WAIT ? d->previous : d->before;
 	}
 	report_end_array(r);
 	report_u64(r, "chain_length", nr_links);
@@ -217,7 +267,7 @@ static void show_chains(struct compound *x, struct report *r)
 	for (uint32_t i = 0; i < x->chains.nr; i++) {
 		report_begin_object(r, NULL);
 		report_u64(r, "compound_delay_ns", x->chains.entries[i].score);
-		show_links(x, x->chains.entries[i].id, r);
+		show_links(x, (uint32_t)x->chains.entries[i].id, r);
 		report_end_object(r);
 	}
 	report_end_array(r);
@@ -232,14 +282,16 @@ static int show(void *work, struct report *r)
 	report_u64(r, "total_waits", x->all.nr);
 	report_u64(r, "longest_chain", x->longest);
 	samples_report_object(&x->all, r, "compound_delay");
-	buckets_top(&x->tasks, false, &top);
+	for (uint32_t i = 0; i < x->nr_waiters; i++)
+		top_add(&top, x->waiters[i].sum_ns, i);
+	top_rank(&top);
 	for (uint32_t i = 0; top_row(&top, i, r, "top_tasks"); i++) {
-		uint32_t at = (uint32_t)top.entries[i].id;
-		struct samples ns = buckets_at(&x->tasks, at);
+		const struct waiter *w = &x->waiters[top.entries[i].id];
+		struct samples ns = grouped_at(&x->waits_ns, (uint32_t)top.entries[i].id);
 
-		task_report(x->sc.s, r, (uint32_t)x->tasks.at[at].key);
-		report_u64(r, "waits", x->tasks.at[at].count);
-		report_u64(r, "total_compound_delay_ns", x->tasks.at[at].sum_ns);
+		task_report(x->sc.s, r, w->task);
+		report_u64(r, "waits", w->nr);
+		report_u64(r, "total_compound_delay_ns", w->sum_ns);
 		samples_report(&ns, r, "_compound_delay_ns");
 	}
 	show_chains(x, r);

@@ -2,7 +2,7 @@
  * Stacks: where CPUs spent their time, where tasks slept, from where they were woken; by function and by stack. The
  * same profile is what a flame graph draws (render/flame).
  *
- * Self is what a function itself is the leaf of; total also counts what it called, once per stack, however often a
+ * Self is what a function itself is the leaf of, of sleeps and wakers the function that waits or wakes (profile/waits); total also counts what it called, once per stack, however often a
  * recursion passes through it.
  */
 #include <errno.h>
@@ -17,7 +17,10 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "profile/profile.h"
+#include "profile/profile_groups.h"
 #include "profile/source_profile.h"
+#include "profile/stack_ends.h"
+#include "profile/waits.h"
 
 #define DEFAULT_LIMIT 20
 #define STACK_BYTES   4096U /* of one stack's text; longer ones are cut */
@@ -40,6 +43,7 @@ struct graph {
 	const struct pass_args *args;
 	enum source_stack_kind kind;
 	struct profile *p;
+	bool is_of_waits;
 	struct function *functions;
 	size_t nr;
 	struct path *paths;
@@ -55,19 +59,21 @@ static void done(struct graph *g)
 
 static bool is_time(const struct graph *g)
 {
-	return g->kind == SOURCE_STACK_OFF_CPU;
+	return g->kind == SOURCE_STACK_OFF_CPU || g->kind == SOURCE_STACK_WALL;
 }
 
 static void add_stack(struct graph *g, size_t idx)
 {
 	struct profile_stack stack;
+	size_t leaf;
 
 	profile_stack_at(g->p, idx, &stack);
-	for (size_t i = 0; i < stack.nr; i++) {
+	leaf = g->is_of_waits ? profile_waiter(g->p, &stack) : 0;
+	for (size_t i = leaf; i < stack.nr; i++) {
 		struct function *f = &g->functions[profile_function_of(g->p, stack.frames[i])];
 
 		f->frame = stack.frames[i];
-		if (i == 0)
+		if (i == leaf)
 			f->self += stack.value;
 		if (f->seen != idx + 1)
 			f->total += stack.value;
@@ -94,6 +100,29 @@ static void show_others(const struct graph *g, const struct source *s, struct re
 	report_end_array(r);
 }
 
+/* Why stacks are not whole, as far as the recorder has said. */
+static void show_ends(const struct graph *g, struct report *r)
+{
+	const struct profile_facts *f = profile_facts(g->p);
+
+	if (!stack_ends_broken(f->ends))
+		return;
+	report_begin_array(r, "broken_because");
+	for (uint32_t i = 0; i < NR_STACK_ENDS; i++) {
+		uint64_t nr = f->ends[stack_ends[i].end];
+
+		if (!nr)
+			continue;
+		report_begin_object(r, NULL);
+		report_string(r, "reason", stack_ends[i].key);
+		report_u64(r, "samples", nr);
+		report_percent(r, "percent", nr, profile_count(g->p));
+		report_string(r, "what_to_do", stack_ends[i].what_to_do);
+		report_end_object(r);
+	}
+	report_end_array(r);
+}
+
 static void show_facts(const struct graph *g, const struct source *s, struct report *r)
 {
 	const struct profile_facts *f = profile_facts(g->p);
@@ -108,6 +137,8 @@ static void show_facts(const struct graph *g, const struct source *s, struct rep
 		report_u64(r, "total_time_ns", profile_value(g->p));
 	report_u64(r, "threads", profile_nr_tasks(g->p));
 	report_u64(r, "broken_user_stacks", f->broken);
+	report_percent(r, "broken_user_stacks_percent", f->broken, profile_count(g->p));
+	show_ends(g, r);
 	show_others(g, s, r);
 }
 
@@ -244,6 +275,7 @@ static int add_paths(struct graph *g)
 
 static int add_up(struct graph *g)
 {
+	g->is_of_waits = profile_is_of_waits(g->p);
 	g->nr = profile_nr_functions(g->p);
 	g->functions = calloc(g->nr ? g->nr : 1, sizeof(*g->functions));
 	if (!g->functions)
@@ -268,11 +300,67 @@ static int show_paths(const struct graph *g, uint32_t limit, struct report *r)
 	return 0;
 }
 
+static void show_group(const struct graph *g, const struct profile_group *group, enum profile_by by,
+                       struct report *r)
+{
+	static const char *const names[] = { [PROFILE_GROUP_THREAD] = "comm",
+		                             [PROFILE_GROUP_PROCESS] = "comm",
+		                             [PROFILE_GROUP_CGROUP] = "cgroup",
+		                             [PROFILE_GROUP_WAIT] = "waited_for" };
+
+	report_begin_object(r, NULL);
+	report_string(r, names[by], group->name);
+	if (by == PROFILE_GROUP_THREAD || by == PROFILE_GROUP_PROCESS)
+		report_id(r, by == PROFILE_GROUP_THREAD ? "tid" : "pid", group->id);
+	report_u64(r, "samples", group->count);
+	if (is_time(g))
+		report_u64(r, "time_ns", group->value);
+	report_percent(r, "percent", group->value, profile_value(g->p));
+	report_string(r, "most_in", group->most ? group->most->symbol : NULL);
+	report_end_object(r);
+}
+
+static int show_groups(const struct graph *g, const char *key, enum profile_by by, uint32_t limit,
+                       struct report *r)
+{
+	SCOPED(scoped_profile_groups) struct profile_groups *groups = NULL;
+	int err = profile_groups_new(g->p, by, &groups);
+
+	if (err)
+		return err;
+	report_begin_array(r, key);
+	for (uint32_t i = 0; i < profile_groups_nr(groups) && i < limit; i++)
+		show_group(g, profile_groups_at(groups, i), by, r);
+	report_end_array(r);
+	return 0;
+}
+
+/* The same by other things than functions. */
+static int show_all_groups(const struct graph *g, const struct source *s, uint32_t limit,
+                           struct report *r)
+{
+	int err = 0;
+
+	if (g->kind == SOURCE_STACK_OFF_CPU)
+		err = show_groups(g, "waits", PROFILE_GROUP_WAIT, limit, r);
+	if (!err)
+		err = show_groups(g, "processes", PROFILE_GROUP_PROCESS, limit, r);
+	if (!err)
+		err = show_groups(g, "thread_list", PROFILE_GROUP_THREAD, limit, r);
+	if (!err && tasks_nr_cgroups(s->tasks))
+		err = show_groups(g, "cgroups", PROFILE_GROUP_CGROUP, limit, r);
+	return err;
+}
+
 static const char *note(const struct graph *g, const struct source *s)
 {
-	if (is_time(g) && (!s->stacks || !s->stacks->nr_of[SOURCE_STACK_OFF_CPU]))
+	if (g->kind == SOURCE_STACK_OFF_CPU &&
+	    (!s->stacks || !s->stacks->nr_of[SOURCE_STACK_OFF_CPU]))
 		return "no stacks were recorded at switches: sleeps are shown by state only; "
 		       "record with --stacks=off-cpu";
+	if (g->kind == SOURCE_STACK_WALL)
+		return "samples of CPUs weigh the time between two of them, divided by the number of CPUs "
+		       "that ran tasks of the filter at that moment";
 	return is_time(g)
 	               ? "the time of every sleep, under the stack with which it began; time spent "
 	                 "waiting for a CPU is not sleep"
@@ -304,6 +392,8 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 		return diag_set(d, err, NULL, "out of memory");
 	show_facts(&g, s, r);
 	err = show_functions(&g, limit, r);
+	if (!err)
+		err = show_all_groups(&g, s, limit, r);
 	if (!err)
 		err = show_paths(&g, limit, r);
 	if (note(&g, s))

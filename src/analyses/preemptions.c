@@ -74,7 +74,7 @@ static int collect(void *work)
 	struct preemptions *x = work;
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
-	int err = edges_init(&x->edges);
+	int err = edges_init_tasks(&x->edges, x->sc.nr_tasks);
 
 	x->victims = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*x->victims));
 	if (err || !x->victims)

@@ -4,28 +4,17 @@
 #include <stdlib.h>
 
 #include "analyze/latency.h"
-#include "analyze/walk.h"
-#include "base/grow.h"
-#include "base/map.h"
+#include "base/cleanup.h"
 #include "model/interrupt.h"
 
 void relations_done(void *relations)
 {
 	struct relations *x = relations;
 
-	buckets_done(&x->pairs);
+	edges_done(&x->pairs);
+	free(x->of_wait);
 	free(x->at);
-}
-
-static struct relation *relation_of(struct relations *x, uint32_t i, uint64_t first_ns)
-{
-	if (i == BUCKETS_NONE)
-		return NULL;
-	if (GROW(x->at, x->capacity, i))
-		return NULL;
-	if (i >= x->nr)
-		x->at[x->nr++] = (struct relation){ .first_ns = first_ns };
-	return &x->at[i];
+	grouped_done(&x->latencies);
 }
 
 static void add_cpus(struct relation *at, const struct pair_wait *w)
@@ -64,45 +53,96 @@ static void add_places(const struct relations *x, struct relation *at, const str
 	}
 }
 
+/* A requested task may be the waker or the wakee. */
+static bool is_wanted(const struct scope *sc, const struct pair_wait *w)
+{
+	uint64_t woken_ns = pair_wait_woken_ns(w);
+
+	return sc->is_all ||
+	       (scope_has(sc, woken_ns) && pass_takes_cpu(sc->args, w->cpu) &&
+	        (scope_takes(sc, w->task, woken_ns) || scope_takes(sc, w->waker, woken_ns)));
+}
+
+/* Which pair it is of, one of those at hand or a new one. */
+static int count(struct relations *x, const struct pair_wait *w, uint32_t *pair)
+{
+	uint32_t waker = latency_waker(w);
+	struct edge *edge = edges_get(&x->pairs, waker, w->task);
+	struct interrupt unused;
+
+	if (!edge)
+		return -ENOMEM;
+	edge->count++;
+	edge->sum_ns += latency_ns(w);
+	*pair = (uint32_t)(edge - x->pairs.at) + 1;
+	x->total++;
+	x->from_no_task += waker == TASKS_NONE;
+	x->from_interrupt += interrupt_of_key(waker, &unused);
+	x->from_unknown += interrupt_context(w->flags, w->by) == ABI_IN_UNKNOWN;
+	return 0;
+}
+
 int relations_collect(void *relations)
 {
 	struct relations *x = relations;
-	/* A requested task may be the waker or the wakee: filtered here. */
-	struct walk w = { .sc = &x->sc, .table = TIMELINE_WAIT, .is_all = true };
-	const union timeline_row *row;
+	const struct timeline *t = x->sc.s->timeline;
+	struct pass_args all;
+	struct scope whole = scope_whole(&x->sc, &all);
+	struct rows it = { .sc = &whole };
+	struct pair_wait w;
+	int err = edges_init_tasks(&x->pairs, x->sc.nr_tasks);
 
-	while ((row = walk_next(&w))) {
-		const struct pair_wait *wait = &row->wait;
-		uint32_t waker = latency_waker(wait);
-		struct interrupt unused;
-		struct relation *at;
+	x->first = timeline_first(t, TIMELINE_WAIT);
+	x->of_wait = calloc((size_t)(timeline_end(t, TIMELINE_WAIT) - x->first) + 1,
+	                    sizeof(*x->of_wait));
+	if (!x->of_wait)
+		err = -ENOMEM;
+	while (!err && rows_wait(&it, &w))
+		if (latency_counts(&w) && is_wanted(&x->sc, &w))
+			err = count(x, &w, &x->of_wait[rows_id(&it) - x->first]);
+	return err;
+}
 
-		if (!latency_counts(wait) || !scope_has(&x->sc, pair_wait_woken_ns(wait)) ||
-		    !pass_takes_cpu(x->sc.args, wait->cpu) ||
-		    !(scope_takes(&x->sc, wait->task, pair_wait_woken_ns(wait)) ||
-		      scope_takes(&x->sc, wait->waker, pair_wait_woken_ns(wait))))
-			continue;
-		at = relation_of(
-			x, buckets_add(&x->pairs, bucket_pair(waker, wait->task), latency_ns(wait)),
-			pair_wait_woken_ns(wait));
-		if (!at)
-			return -ENOMEM;
-		x->total++;
-		x->from_no_task += waker == TASKS_NONE;
-		x->from_interrupt += interrupt_of_key(waker, &unused);
-		x->from_unknown += interrupt_context(wait->flags, wait->by) == ABI_IN_UNKNOWN;
-		at->last_ns = pair_wait_woken_ns(wait);
-		add_places(x, at, wait);
+static void describe(const struct relations *x, uint64_t id, struct relation *at,
+                     struct grouped *latencies)
+{
+	union timeline_row row;
+	uint64_t woken_ns;
+
+	if (!timeline_row(x->sc.s->timeline, TIMELINE_WAIT, id, &row))
+		return;
+	woken_ns = pair_wait_woken_ns(&row.wait);
+	at->first_ns = at->last_ns ? at->first_ns : woken_ns;
+	at->last_ns = woken_ns;
+	add_places(x, at, &row.wait);
+	grouped_add(latencies, (uint32_t)(at - x->at), latency_ns(&row.wait));
+}
+
+int relations_describe(struct relations *x, const struct top *pairs)
+{
+	uint64_t nr = timeline_end(x->sc.s->timeline, TIMELINE_WAIT) - x->first;
+	SCOPED(scoped_free) uint32_t *place = calloc(x->pairs.nr + 1UL, sizeof(*place));
+
+	free(x->at);
+	grouped_done(&x->latencies);
+	x->at = calloc(pairs->nr + 1UL, sizeof(*x->at));
+	if (!place || !x->at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < pairs->nr; i++)
+		place[pairs->entries[i].id + 1] = i + 1;
+	for (uint64_t i = 0; i < nr; i++) {
+		uint32_t at = place[x->of_wait[i]];
+
+		if (at)
+			describe(x, x->first + i, &x->at[at - 1], &x->latencies);
 	}
-	return buckets_order(&x->pairs);
+	return grouped_order(&x->latencies, pairs->nr);
 }
 
 bool relations_reverse(const struct relations *x, uint32_t i, uint32_t *out)
 {
-	uint64_t key = x->pairs.at[i].key;
-	uint64_t back = bucket_pair(bucket_low(key), bucket_high(key));
-
-	return x->pairs.by_key && map_find(x->pairs.by_key, &back, out);
+	*out = edges_find(&x->pairs, x->pairs.at[i].to, x->pairs.at[i].by);
+	return *out != EDGES_NONE;
 }
 
 uint64_t relations_both_ways(const struct relations *x)

@@ -10,6 +10,7 @@
 #include "analyze/pass.h"
 #include "analyze/scope.h"
 #include "analyze/top.h"
+#include "analyze/wait_times.h"
 #include "base/cleanup.h"
 #include "model/interrupt.h"
 
@@ -132,13 +133,15 @@ static void show_wait(const struct source *s, const struct pair_wait *w, struct 
 static void show_longest(const struct scope *sc, struct report *r)
 {
 	struct pair_wait worst[LONGEST], row;
-	struct rows it = { .sc = sc };
+	struct wait_times it = { .sc = sc };
+	uint64_t start_ns, end_ns;
 	uint32_t nr = 0;
 
-	while (rows_wait(&it, &row)) {
+	while (wait_times_next(&it, &start_ns, &end_ns)) {
 		uint32_t at;
 
-		if (nr == LONGEST && latency_ns(&worst[LONGEST - 1]) >= latency_ns(&row))
+		if ((nr == LONGEST && latency_ns(&worst[LONGEST - 1]) >= end_ns - start_ns) ||
+		    !wait_times_row(&it, &row))
 			continue;
 		at = nr < LONGEST ? nr++ : LONGEST - 1;
 		for (; at > 0 && latency_ns(&worst[at - 1]) < latency_ns(&row); at--)

@@ -63,6 +63,12 @@ static void show_what(const struct source *s, const struct task_counts *counts, 
 	report_u64_if(r, "start_unix_timestamp", f->unix_ns, f->unix_ns);
 	report_string(r, "kernel", f->release);
 	report_string(r, "machine", f->machine);
+	report_string(r, "host", f->host);
+	report_string(r, "boot_id", f->boot_id);
+	report_begin_object(r, "metadata");
+	for (size_t i = 0; i < f->nr_labels; i++)
+		report_string(r, report_printf(r, "%s", f->labels[i].key), f->labels[i].value);
+	report_end_object(r);
 	report_u64(r, "num_cpus", f->nr_cpus);
 	report_u64(r, "num_processes", counts->processes);
 	report_u64(r, "num_threads", counts->threads);

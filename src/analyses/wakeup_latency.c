@@ -15,6 +15,17 @@
 #include "base/cleanup.h"
 #include "base/hist.h"
 
+#define AHEAD 16U /* pairs whose memory is fetched before they are added */
+
+/* Pairs that wait to be added. They are all over memory, which takes longer to answer than all else that a row needs. */
+struct pairs_ahead {
+	struct {
+		uint32_t by, to;
+		uint64_t ns;
+	} at[AHEAD];
+	uint64_t nr; /* that came, of all */
+};
+
 struct waits {
 	struct scope sc; /* of all CPUs, so that one can be compared with all */
 	struct pass_args all_cpus;
@@ -23,6 +34,7 @@ struct waits {
 	struct grouped by_cpu;
 	struct samples preempted;
 	struct edges edges; /* wakers and wakees */
+	struct pairs_ahead ahead;
 	struct latency_from from;
 	uint64_t nr_new;
 	uint64_t nr_open, nr_preempted_open;
@@ -36,6 +48,37 @@ static void done(struct waits *x)
 	samples_done(&x->preempted);
 	edges_done(&x->edges);
 	scope_done(&x->sc);
+}
+
+/* The one that came AHEAD pairs earlier is added. */
+static int add_pair(struct waits *x, uint32_t by, uint32_t to, uint64_t ns)
+{
+	struct pairs_ahead *a = &x->ahead;
+	uint32_t at = (uint32_t)(a->nr % AHEAD), half = (at + AHEAD / 2) % AHEAD;
+	int err = 0;
+
+	if (a->nr >= AHEAD)
+		err = edges_add(&x->edges, a->at[at].by, a->at[at].to, a->at[at].ns);
+	if (a->nr >= AHEAD / 2)
+		edges_fetch(&x->edges, a->at[half].by, a->at[half].to);
+	edges_fetch_place(&x->edges, by, to);
+	a->at[at].by = by;
+	a->at[at].to = to;
+	a->at[at].ns = ns;
+	a->nr++;
+	return err;
+}
+
+/* Those that are left, in the order in which they came. */
+static int add_last_pairs(struct waits *x)
+{
+	struct pairs_ahead *a = &x->ahead;
+	int err = 0;
+
+	for (uint64_t i = a->nr > AHEAD ? a->nr - AHEAD : 0; i < a->nr && !err; i++)
+		err = edges_add(&x->edges, a->at[i % AHEAD].by, a->at[i % AHEAD].to,
+		                a->at[i % AHEAD].ns);
+	return err;
 }
 
 static int add(struct waits *x, const struct pair_wait *w)
@@ -61,17 +104,19 @@ static int add(struct waits *x, const struct pair_wait *w)
 	x->nr_new += w->cause == PAIR_NEW;
 	if (!x->worst.end_ns || ns > latency_ns(&x->worst))
 		x->worst = *w;
-	return edges_add(&x->edges, latency_waker(w), w->task, ns);
+	return add_pair(x, latency_waker(w), w->task, ns);
 }
 
 static int collect(struct waits *x)
 {
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
-	int err = edges_init(&x->edges);
+	int err = edges_init_tasks(&x->edges, x->sc.nr_tasks);
 
 	while (!err && rows_wait(&it, &row))
 		err = add(x, &row);
+	if (!err)
+		err = add_last_pairs(x);
 	if (!err && (x->all.has_failed || x->preempted.has_failed))
 		err = -ENOMEM;
 	return err ? err : grouped_order(&x->by_cpu, x->sc.nr_cpus);

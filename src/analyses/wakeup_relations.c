@@ -22,16 +22,16 @@ static void show_latency(struct samples *ns, struct report *r)
 	figure_us(r, "total_latency_us", (double)samples_sum(ns));
 }
 
-static void show_pair(const struct relations *x, uint32_t i, struct report *r)
+static void show_pair(const struct relations *x, const struct edge *pair, uint32_t i,
+                      struct report *r)
 {
 	const struct relation *at = &x->at[i];
-	uint32_t wakee = bucket_low(x->pairs.at[i].key);
-	struct samples ns = buckets_at(&x->pairs, i);
+	struct samples ns = grouped_at(&x->latencies, i);
 
-	waker_report(x->sc.s, r, bucket_high(x->pairs.at[i].key), UNITS_LAST_NAME);
-	report_u64(r, "wakee_pid", source_tid(x->sc.s, wakee));
-	report_string(r, "wakee_comm", source_comm(x->sc.s, wakee));
-	report_u64(r, "wakeup_count", x->pairs.at[i].count);
+	waker_report(x->sc.s, r, pair->by, UNITS_LAST_NAME);
+	report_u64(r, "wakee_pid", source_tid(x->sc.s, pair->to));
+	report_string(r, "wakee_comm", source_comm(x->sc.s, pair->to));
+	report_u64(r, "wakeup_count", pair->count);
 	report_u64(r, "first_seen_ns", at->first_ns);
 	report_u64(r, "last_seen_ns", at->last_ns);
 	show_latency(&ns, r);
@@ -45,11 +45,15 @@ static void show_pair(const struct relations *x, uint32_t i, struct report *r)
 
 static int show(void *work, struct report *r)
 {
-	const struct relations *x = work;
+	struct relations *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_wakeup_relations, x->sc.args) };
 
-	buckets_top(&x->pairs, false, &top);
+	for (uint32_t i = 0; i < x->pairs.nr; i++)
+		top_add(&top, x->pairs.at[i].sum_ns, i);
+	top_rank(&top);
+	if (top.has_failed || relations_describe(x, &top))
+		return -ENOMEM;
 	report_u64(r, "total_relationships", x->pairs.nr);
 	report_u64(r, "total_wakeups", x->total);
 	report_u64(r, "wakeups_by_interrupt", x->from_interrupt);
@@ -57,13 +61,13 @@ static int show(void *work, struct report *r)
 	report_u64(r, "wakeups_by_task_or_interrupt", x->from_unknown);
 	report_u64(r, "bidirectional_count", relations_both_ways(x));
 	for (uint32_t i = 0; top_row(&top, i, r, "relationships"); i++)
-		show_pair(x, (uint32_t)top.entries[i].id, r);
+		show_pair(x, &x->pairs.at[top.entries[i].id], i, r);
 	report_string(r, "note",
 	              "by total latency; from the waking, or the wakeup where there is none, to the "
 	              "switch-in; caches and nodes only where the topology is known; for "
 	              "wakeups_by_task_or_interrupt the recording does not say whether the running "
 	              "task or an interrupt during it was the waker");
-	return top.has_failed ? -ENOMEM : 0;
+	return 0;
 }
 
 const struct pass pass_wakeup_relations = {

@@ -1,324 +1,20 @@
-/*
- * Time during which a task waited while a CPU that it may use was idle: work that the scheduler could have given away.
- *
- * One sweep over the starts and ends of stays in queues (ledger) and of idle times. Tasks that wait for the same CPU and may use the same CPUs
- * are one queue. A pair of a CPU with waiters and an idle one is open while a queue of the first may use the second; its
- * time counts once, however many tasks wait, and wasted_ns is the time in which at least one pair is open. So a moment of
- * change costs as many steps as there are CPUs or queues in the other state. A CPU that goes idle for a task in flight
- * counts too: a wait of a few microseconds beside an idle CPU is the price of a wakeup, which is why waits shorter than
- * MIN_WAIT_NS are left out. Time in which a limit throttled a task is none of its waits. The scheduler moves nothing to
- * isolated CPUs: they are no loss.
- */
+/* Time during which a task waited while a CPU that it may use was idle (analyses/waste), and which CPUs these were. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyses/explain/explain.h"
 #include "analyses/passes.h"
+#include "analyses/waste.h"
 #include "analyze/pass.h"
 #include "analyze/scope.h"
-#include "analyze/sort_u64.h"
 #include "base/cleanup.h"
-#include "base/grow.h"
-#include "base/map.h"
-#include "model/allowed.h"
 
-#define MIN_WAIT_NS 20000ULL
-
-/* Ends come before begins: what only touches does not overlap. */
-enum change_kind { WAIT_ENDS, IDLE_ENDS, WAIT_BEGINS, IDLE_BEGINS };
-
-/*
- * Changes are packed into numbers that sort by time, then by kind: time since the start (44 bits: five hours; of longer
- * spans in larger units), kind (2), the CPU or the queue (18).
- */
-#define ID_BITS   18U
-#define KIND_BITS 2U
-#define TIME_BITS (64U - ID_BITS - KIND_BITS)
-#define MAX_TIME  ((1ULL << TIME_BITS) - 1)
-#define MAX_IDS   (1U << ID_BITS)
-#define ALL_CPUS  0U /* the mask of tasks that may use every CPU */
-
-struct change_times {
-	uint64_t *at;
-	size_t nr, capacity;
-};
-
-/* A CPU and a mask. */
-struct mask_queue {
-	uint32_t cpu, mask;
-	uint32_t nr_waiters;
-};
-
-/* Of a CPU with waiters and an idle one. */
-struct pair_time {
-	uint64_t ns, since;
-	uint32_t nr_open; /* queues for which it is */
-};
-
-struct waste {
+/* What is shown. */
+struct wasted {
 	const struct source *s;
 	struct scope sc;
-	uint32_t nr_cpus;
-	uint32_t unit_bits; /* of times of changes: ns >> this */
-	struct change_times changes;
-	uint64_t *masks; /* each mask_words; the first is ALL_CPUS */
-	uint32_t nr_masks, mask_words;
-	uint32_t *mask_of; /* by word of allowed_word(): 1 + mask; 0 = not examined yet */
-	struct map *queue_ids;
-	struct mask_queue *queues;
-	uint32_t nr_queues, max_queues;
-	uint32_t *waiting, *idle; /* queues with waiters, idle CPUs */
-	uint32_t nr_waiting, nr_idle;
-	struct pair_time *pairs; /* [waiting CPU][idle CPU] */
-	uint64_t nr_open;        /* pairs */
-	uint64_t both_ns, both_since_ns;
-	uint64_t total_wait_ns, nr_waits, nr_short;
-	struct ledger_part *stays; /* of the wait at hand */
-	uint32_t nr_stays, max_stays;
+	struct waste_sums sums;
 };
-
-static int add_change(struct waste *w, uint64_t ts_ns, uint32_t id, enum change_kind kind)
-{
-	struct change_times *c = &w->changes;
-	uint64_t time = (ts_ns - w->sc.from_ns) >> w->unit_bits;
-
-	if (GROW(c->at, c->capacity, c->nr))
-		return -ENOMEM;
-	c->at[c->nr++] = time << (ID_BITS + KIND_BITS) | (uint64_t)kind << ID_BITS | id;
-	return 0;
-}
-
-static void list_remove(uint32_t *list, uint32_t *nr, uint32_t id)
-{
-	for (uint32_t i = 0; i < *nr; i++)
-		if (list[i] == id) {
-			list[i] = list[--*nr];
-			return;
-		}
-}
-
-static bool may_use(const struct waste *w, const struct mask_queue *q, uint32_t cpu)
-{
-	return w->masks[(size_t)q->mask * w->mask_words + cpu / 64] >> (cpu % 64) & 1;
-}
-
-static void open_pair(struct waste *w, const struct mask_queue *q, uint32_t cpu, uint64_t now)
-{
-	struct pair_time *p = &w->pairs[(size_t)q->cpu * w->nr_cpus + cpu];
-
-	if (!may_use(w, q, cpu) || p->nr_open++)
-		return;
-	p->since = now;
-	if (!w->nr_open++)
-		w->both_since_ns = now;
-}
-
-static void close_pair(struct waste *w, const struct mask_queue *q, uint32_t cpu, uint64_t now)
-{
-	struct pair_time *p = &w->pairs[(size_t)q->cpu * w->nr_cpus + cpu];
-
-	if (!may_use(w, q, cpu) || --p->nr_open)
-		return;
-	p->ns += now - p->since;
-	if (!--w->nr_open)
-		w->both_ns += now - w->both_since_ns;
-}
-
-static void apply(struct waste *w, uint64_t now, uint32_t id, enum change_kind kind)
-{
-	switch (kind) {
-	case WAIT_BEGINS:
-		if (w->queues[id].nr_waiters++)
-			return;
-		for (uint32_t i = 0; i < w->nr_idle; i++)
-			open_pair(w, &w->queues[id], w->idle[i], now);
-		w->waiting[w->nr_waiting++] = id;
-		break;
-	case WAIT_ENDS:
-		if (--w->queues[id].nr_waiters)
-			return;
-		for (uint32_t i = 0; i < w->nr_idle; i++)
-			close_pair(w, &w->queues[id], w->idle[i], now);
-		list_remove(w->waiting, &w->nr_waiting, id);
-		break;
-	case IDLE_BEGINS:
-		for (uint32_t i = 0; i < w->nr_waiting; i++)
-			open_pair(w, &w->queues[w->waiting[i]], id, now);
-		w->idle[w->nr_idle++] = id;
-		break;
-	case IDLE_ENDS:
-		for (uint32_t i = 0; i < w->nr_waiting; i++)
-			close_pair(w, &w->queues[w->waiting[i]], id, now);
-		list_remove(w->idle, &w->nr_idle, id);
-		break;
-	}
-}
-
-/* Adds a new mask, or finds it; mask is already stored after the others. */
-static uint32_t settle_mask(struct waste *w)
-{
-	const uint64_t *last = &w->masks[(size_t)w->nr_masks * w->mask_words];
-
-	for (uint32_t i = 0; i < w->nr_masks; i++)
-		if (!memcmp(&w->masks[(size_t)i * w->mask_words], last,
-		            w->mask_words * sizeof(*last)))
-			return i;
-	return w->nr_masks++;
-}
-
-/* Which CPUs of the recording a task may use when it begins to wait. */
-static int mask_of(struct waste *w, uint32_t task, uint64_t at_ns, uint32_t *out)
-{
-	uint32_t word = source_bound_to(w->s, task, at_ns);
-	uint64_t *more;
-
-	*out = ALL_CPUS;
-	if (word && w->mask_of[word])
-		*out = w->mask_of[word] - 1;
-	if (!word || w->mask_of[word])
-		return 0;
-	more = reallocarray(w->masks, w->nr_masks + 1ULL, w->mask_words * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	w->masks = more;
-	more += (size_t)w->nr_masks * w->mask_words;
-	memset(more, 0, w->mask_words * sizeof(*more));
-	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		if (source_may_use(w->s, task, cpu, at_ns))
-			more[cpu / 64] |= 1ULL << (cpu % 64);
-	*out = settle_mask(w);
-	w->mask_of[word] = *out + 1;
-	return 0;
-}
-
-static int queue_of(struct waste *w, uint32_t cpu, uint32_t mask, uint32_t *out)
-{
-	const uint32_t key[2] = { cpu, mask };
-	int err;
-
-	if (map_find(w->queue_ids, key, out))
-		return 0;
-	if (GROW(w->queues, w->max_queues, w->nr_queues))
-		return -ENOMEM;
-	err = map_insert(w->queue_ids, key, w->nr_queues);
-	if (err)
-		return err;
-	w->queues[w->nr_queues] = (struct mask_queue){ .cpu = cpu, .mask = mask };
-	*out = w->nr_queues++;
-	return 0;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* A time in the queue of a CPU. */
-static int add_stay(struct waste *w, uint32_t task, const struct ledger_part *stay)
-{
-	uint32_t mask, queue;
-	int err = mask_of(w, task, stay->start_ns, &mask);
-
-	if (!err)
-		err = queue_of(w, stay->cpu, mask, &queue);
-	if (!err)
-		err = add_change(w, stay->start_ns, queue, WAIT_BEGINS);
-	return err ? err : add_change(w, stay->end_ns, queue, WAIT_ENDS);
-}
-
-/* The stays of a wait that were asked for; no CPU may run it on its way to a queue, or while it is throttled. */
-static int find_stays(struct waste *w, struct ledger *l, const struct pair_wait *row,
-                      uint64_t *wait_ns)
-{
-	struct ledger_walk walk;
-	struct ledger_part stay;
-	int err = ledger_begin(l, row, &walk);
-
-	w->nr_stays = 0;
-	*wait_ns = 0;
-	while (!err && ledger_next_queued(&walk, &stay)) {
-		stay.start_ns = later(stay.start_ns, w->sc.from_ns);
-		stay.end_ns = earlier(stay.end_ns, w->sc.to_ns);
-		if (stay.cpu >= w->nr_cpus || stay.start_ns >= stay.end_ns ||
-		    !pass_takes_cpu(w->sc.args, stay.cpu))
-			continue;
-		if (GROW(w->stays, w->max_stays, w->nr_stays))
-			return -ENOMEM;
-		w->stays[w->nr_stays++] = stay;
-		*wait_ns += stay.end_ns - stay.start_ns;
-	}
-	return err;
-}
-
-static int add_wait(struct waste *w, struct ledger *l, const struct pair_wait *row)
-{
-	uint64_t wait_ns;
-	int err = find_stays(w, l, row, &wait_ns);
-
-	if (err || !w->nr_stays)
-		return err;
-	if (wait_ns < MIN_WAIT_NS) {
-		w->nr_short++;
-		return 0;
-	}
-	w->nr_waits++;
-	w->total_wait_ns += wait_ns;
-	for (uint32_t i = 0; i < w->nr_stays && !err; i++)
-		err = add_stay(w, row->task, &w->stays[i]);
-	return err;
-}
-
-static int add_idle(struct waste *w, const struct pair_idle *row)
-{
-	uint64_t from = later(row->start_ns, w->sc.from_ns), to = earlier(row->end_ns, w->sc.to_ns);
-	int err;
-
-	if (row->cpu >= w->nr_cpus || from >= to || source_is_isolated(w->s, row->cpu))
-		return 0;
-	err = add_change(w, from, row->cpu, IDLE_BEGINS);
-	return err ? err : add_change(w, to, row->cpu, IDLE_ENDS);
-}
-
-/* Waits of those asked for, wherever they ended; idle times of all CPUs. */
-static int collect(struct waste *w)
-{
-	SCOPED(scoped_ledger) struct ledger *l = NULL;
-	struct pass_args all, any = *w->sc.args;
-	struct scope whole = scope_whole(&w->sc, &all), waiting = w->sc;
-	struct rows waits = { .sc = &waiting }, idles = { .sc = &whole };
-	struct pair_wait wait;
-	struct pair_idle idle;
-	int err = explain_ledger(w->s, w->s->start_ns, w->s->end_ns, &l);
-
-	any.cpu = PASS_ANY_CPU;
-	waiting.args = &any;
-	while (!err && rows_wait(&waits, &wait))
-		err = add_wait(w, l, &wait);
-	while (!err && rows_idle(&idles, &idle))
-		err = add_idle(w, &idle);
-	return err;
-}
-
-static int sweep(struct waste *w)
-{
-	w->waiting = calloc(w->nr_queues ? w->nr_queues : 1, sizeof(*w->waiting));
-	if (!w->waiting)
-		return -ENOMEM;
-	sort_u64(w->changes.at, w->changes.nr);
-	for (size_t i = 0; i < w->changes.nr; i++) {
-		uint64_t c = w->changes.at[i];
-
-		apply(w, c >> (ID_BITS + KIND_BITS) << w->unit_bits, (uint32_t)(c & (MAX_IDS - 1)),
-		      (enum change_kind)(c >> ID_BITS & ((1U << KIND_BITS) - 1)));
-	}
-	return 0;
-}
 
 struct pair_sum {
 	uint32_t waiting, idle;
@@ -335,7 +31,7 @@ static int by_ns(const void *a, const void *b)
 	                                       : (left->idle < right->idle ? -1 : 1);
 }
 
-static void show_pair(const struct waste *w, const struct pair_sum *p, struct report *r)
+static void show_pair(const struct wasted *w, const struct pair_sum *p, struct report *r)
 {
 	int32_t llc = source_llc(w->s, p->waiting), node = source_node(w->s, p->waiting);
 
@@ -355,19 +51,19 @@ static void show_pair(const struct waste *w, const struct pair_sum *p, struct re
 }
 
 /* Without places of CPUs nothing is near or far. */
-static void show_distance(struct report *r, const char *key, const struct waste *w, uint64_t ns)
+static void show_distance(struct report *r, const char *key, const struct wasted *w, uint64_t ns)
 {
 	report_u64_if(r, key, w->s->facts->places, ns);
 }
 
 /* Sums over pairs within a cache, across caches of a node, across nodes; a pair of unknown places counts as unknown. */
-static void show_places(const struct waste *w, struct report *r)
+static void show_places(const struct wasted *w, struct report *r)
 {
 	uint64_t same_llc = 0, same_node = 0, far = 0, unknown = 0;
 
-	for (uint32_t a = 0; a < w->nr_cpus; a++)
-		for (uint32_t b = 0; b < w->nr_cpus; b++) {
-			uint64_t ns = w->pairs[(size_t)a * w->nr_cpus + b].ns;
+	for (uint32_t a = 0; a < w->sums.nr_cpus; a++)
+		for (uint32_t b = 0; b < w->sums.nr_cpus; b++) {
+			uint64_t ns = w->sums.pairs[(size_t)a * w->sums.nr_cpus + b];
 
 			if (source_llc(w->s, a) < 0 || source_llc(w->s, b) < 0)
 				unknown += ns;
@@ -386,19 +82,19 @@ static void show_places(const struct waste *w, struct report *r)
 	report_end_object(r);
 }
 
-static int show_pairs(const struct waste *w, struct report *r)
+static int show_pairs(const struct wasted *w, struct report *r)
 {
-	size_t nr = (size_t)w->nr_cpus * w->nr_cpus, used = 0;
+	size_t nr = (size_t)w->sums.nr_cpus * w->sums.nr_cpus, used = 0;
 	SCOPED(scoped_free) struct pair_sum *sums = calloc(nr ? nr : 1, sizeof(*sums));
 	uint32_t limit = pass_limit(&pass_wasted_cores, w->sc.args);
 
 	if (!sums)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		if (w->pairs[i].ns)
-			sums[used++] = (struct pair_sum){ (uint32_t)(i / w->nr_cpus),
-				                          (uint32_t)(i % w->nr_cpus),
-				                          w->pairs[i].ns };
+		if (w->sums.pairs[i])
+			sums[used++] = (struct pair_sum){ (uint32_t)(i / w->sums.nr_cpus),
+				                          (uint32_t)(i % w->sums.nr_cpus),
+				                          w->sums.pairs[i] };
 	if (used)
 		qsort(sums, used, sizeof(*sums), by_ns);
 	report_u64(r, "total_pairs", used);
@@ -409,68 +105,39 @@ static int show_pairs(const struct waste *w, struct report *r)
 	return 0;
 }
 
-static int show(const struct waste *w, struct report *r)
+static int show(const struct wasted *w, struct report *r)
 {
 	report_u64(r, "span_ns", w->sc.span_ns);
-	report_u64(r, "waits", w->nr_waits);
-	report_u64(r, "waits_too_short", w->nr_short);
-	report_u64(r, "shortest_wait_ns", MIN_WAIT_NS);
-	report_u64(r, "total_wait_ns", w->total_wait_ns);
-	report_u64(r, "wasted_ns", w->both_ns);
-	report_percent(r, "wasted_percent", w->both_ns, w->sc.span_ns);
+	report_u64(r, "waits", w->sums.nr_waits);
+	report_u64(r, "waits_too_short", w->sums.nr_short);
+	report_u64(r, "shortest_wait_ns", WASTE_MIN_WAIT_NS);
+	report_u64(r, "total_wait_ns", w->sums.total_wait_ns);
+	report_u64(r, "wasted_ns", w->sums.wasted_ns);
+	report_percent(r, "wasted_percent", w->sums.wasted_ns, w->sc.span_ns);
 	report_string(r, "affinity",
 	              w->s->affinity ? "as recorded" : "unknown: every task may use every CPU");
 	show_places(w, r);
 	return show_pairs(w, r);
 }
 
-static void scoped_waste(struct waste *w)
+static void scoped_wasted(struct wasted *w)
 {
 	scope_done(&w->sc);
-	map_free(w->queue_ids);
-	free(w->changes.at);
-	free(w->masks);
-	free(w->mask_of);
-	free(w->queues);
-	free(w->waiting);
-	free(w->idle);
-	free(w->pairs);
-	free(w->stays);
-}
-
-static int make_tables(struct waste *w)
-{
-	size_t nr = w->nr_cpus ? w->nr_cpus : 1;
-
-	while (w->sc.span_ns >> w->unit_bits > MAX_TIME)
-		w->unit_bits++;
-	w->mask_words = (uint32_t)(nr + 63) / 64;
-	w->nr_masks = 1;
-	w->masks = malloc(w->mask_words * sizeof(*w->masks));
-	w->mask_of = calloc(w->s->affinity ? allowed_nr_words(w->s->affinity) + 1ULL : 1,
-	                    sizeof(*w->mask_of));
-	w->idle = calloc(nr, sizeof(*w->idle));
-	w->pairs = calloc(nr * nr, sizeof(*w->pairs));
-	if (!w->masks || !w->mask_of || !w->idle || !w->pairs)
-		return -ENOMEM;
-	memset(w->masks, 0xff, w->mask_words * sizeof(*w->masks));
-	return map_new(2 * sizeof(uint32_t), MAX_IDS, &w->queue_ids);
+	waste_sums_done(&w->sums);
 }
 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	SCOPED(scoped_waste)
-	struct waste w = { .s = s, .nr_cpus = pair_nr_cpus(s->pair) };
+	SCOPED(scoped_ledger) struct ledger *l = NULL;
+	SCOPED(scoped_wasted) struct wasted w = { .s = s };
 	int err = scope_init(&w.sc, s, args, d);
 
 	if (err)
 		return err;
-	err = make_tables(&w);
+	err = explain_ledger(s, s->start_ns, s->end_ns, &l);
 	if (!err)
-		err = collect(&w);
-	if (!err)
-		err = sweep(&w);
+		err = waste_measure(&(struct waste_cfg){ .sc = &w.sc, .ledger = l }, &w.sums);
 	if (!err)
 		err = show(&w, r);
 	if (err == -E2BIG)

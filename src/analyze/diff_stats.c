@@ -13,6 +13,9 @@
 #define STEPS        300
 #define TINY         1e-300
 #define CLOSE        1e-14
+#define TOO_FAR      1e12
+#define HALVINGS     100
+#define DIFF_OUTSIDE 0.05 /* of a 95 % interval */
 
 /* One denominator of the continued fraction, kept from 0. */
 static double apart(double value)
@@ -58,6 +61,24 @@ static double incomplete_beta(double a, double b, double x)
 double diff_student(double t, double freedom)
 {
 	return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+}
+
+/* The tail falls as t grows: halving finds it. */
+double diff_student_t(double p, double freedom)
+{
+	double low = 0, high = 1;
+
+	while (diff_student(high, freedom) > p && high < TOO_FAR)
+		high *= 2;
+	for (int i = 0; i < HALVINGS; i++) {
+		double mid = (low + high) / 2;
+
+		if (diff_student(mid, freedom) > p)
+			low = mid;
+		else
+			high = mid;
+	}
+	return high;
 }
 
 struct series_stats {
@@ -115,10 +136,29 @@ static double least_p(uint32_t nr_a, uint32_t nr_b)
 	return 2 * exp(lgamma(nr_a + 1.0) + lgamma(nr_b + 1.0) - lgamma(nr_a + nr_b + 1.0));
 }
 
+/* Of Welch's statistic, from the variances of both means. */
+static double welch_freedom(const struct series_stats *x, const struct series_stats *y)
+{
+	double error = x->error + y->error;
+	double freedom = error * error /
+	                 (x->error * x->error / x->freedom + y->error * y->error / y->freedom);
+
+	return freedom > MIN_FREEDOM ? freedom : MIN_FREEDOM;
+}
+
+static double welch(const struct series_stats *x, const struct series_stats *y)
+{
+	double error = x->error + y->error;
+
+	if (x->mean == y->mean)
+		return 1;
+	return error > 0 ? diff_student((x->mean - y->mean) / sqrt(error), welch_freedom(x, y)) : 0;
+}
+
 double diff_p_value(const double *a, uint32_t nr_a, const double *b, uint32_t nr_b)
 {
 	struct series_stats x, y;
-	double error, freedom, p, least;
+	double p, least;
 	bool is_log;
 
 	if (nr_a < 2 || nr_b < 2)
@@ -126,17 +166,114 @@ double diff_p_value(const double *a, uint32_t nr_a, const double *b, uint32_t nr
 	is_log = is_positive(a, nr_a) && is_positive(b, nr_b);
 	x = series_of(a, nr_a, is_log);
 	y = series_of(b, nr_b, is_log);
-	if (x.mean == y.mean)
-		return 1;
-	error = x.error + y.error;
-	freedom = error * error / (x.error * x.error / x.freedom + y.error * y.error / y.freedom);
-	p = error > 0 ? diff_student((x.mean - y.mean) / sqrt(error),
-	                             freedom > MIN_FREEDOM ? freedom : MIN_FREEDOM)
-	              : 0;
+	p = welch(&x, &y);
 	least = least_p(nr_a, nr_b);
 	if (p < least)
 		p = least;
 	return p < 1 ? p : 1;
+}
+
+/* The variance of a logarithm is that of the value over its square, near enough where the mean is known well. */
+static void to_log(struct series_stats *s)
+{
+	s->error /= s->mean * s->mean;
+	s->mean = log(s->mean);
+}
+
+static struct diff_ratio ratio_of(struct series_stats x, struct series_stats y)
+{
+	struct diff_ratio r = { .is_known = x.mean > 0 && y.mean > 0 };
+	double half;
+
+	if (!r.is_known)
+		return r;
+	r.value = y.mean / x.mean;
+	to_log(&x);
+	to_log(&y);
+	half = x.error + y.error > 0 ? diff_student_t(DIFF_OUTSIDE, welch_freedom(&x, &y)) *
+	                                       sqrt(x.error + y.error)
+	                             : 0;
+	r.low = r.value * exp(-half);
+	r.high = r.value * exp(half);
+	r.is_known = isfinite(r.high);
+	return r;
+}
+
+struct diff_ratio diff_ratio_of(const double *a, uint32_t nr_a, const double *b, uint32_t nr_b)
+{
+	if (nr_a < 2 || nr_b < 2)
+		return (struct diff_ratio){ 0 };
+	return ratio_of(series_of(a, nr_a, false), series_of(b, nr_b, false));
+}
+
+struct diff_sample diff_sample_of(const double *values, uint32_t nr)
+{
+	struct series_stats s = { .mean = values[0] };
+
+	if (nr > 1)
+		s = series_of(values, nr, false);
+	return (struct diff_sample){ s.mean, s.error };
+}
+
+static struct series_stats series_of_set(const struct diff_sample *given, uint32_t nr, bool is_log)
+{
+	struct series_stats s = { .freedom = nr - 1.0 };
+	double squares = 0, within = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		double mean = given[i].mean;
+
+		s.mean += is_log ? log(mean) : mean;
+		within += is_log ? given[i].error / (mean * mean) : given[i].error;
+	}
+	s.mean /= nr;
+	for (uint32_t i = 0; i < nr; i++) {
+		double off = (is_log ? log(given[i].mean) : given[i].mean) - s.mean;
+
+		squares += off * off;
+	}
+	s.error = fmax(squares / (nr - 1.0), within / nr) / nr;
+	return s;
+}
+
+static bool is_set_positive(const struct diff_sample *values, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (values[i].mean <= 0)
+			return false;
+	return true;
+}
+
+double diff_p_value_sets(const struct diff_sample *a, uint32_t nr_a, const struct diff_sample *b,
+                         uint32_t nr_b)
+{
+	struct series_stats x, y;
+	bool is_log;
+
+	if (nr_a < DIFF_MIN_SET || nr_b < DIFF_MIN_SET)
+		return 1;
+	is_log = is_set_positive(a, nr_a) && is_set_positive(b, nr_b);
+	x = series_of_set(a, nr_a, is_log);
+	y = series_of_set(b, nr_b, is_log);
+	return welch(&x, &y);
+}
+
+struct diff_ratio diff_ratio_of_sets(const struct diff_sample *a, uint32_t nr_a,
+                                     const struct diff_sample *b, uint32_t nr_b)
+{
+	if (nr_a < DIFF_MIN_SET || nr_b < DIFF_MIN_SET)
+		return (struct diff_ratio){ 0 };
+	return ratio_of(series_of_set(a, nr_a, false), series_of_set(b, nr_b, false));
+}
+
+double diff_interval_of_set(const struct diff_sample *a, uint32_t nr)
+{
+	struct series_stats s;
+
+	if (nr < DIFF_MIN_SET)
+		return -1;
+	s = series_of_set(a, nr, false);
+	return diff_student_t(DIFF_OUTSIDE, s.freedom) * sqrt(s.error);
 }
 
 struct ranked {

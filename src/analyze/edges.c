@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_PLACES 256U /* twice as many as edges, so that a search stays short */
+#define MAX_DENSE    1024U /* 4 MiB */
+#define FIRST_PLACES 256U  /* twice as many as edges, so that a search stays short */
 
 int edges_init(struct edges *e)
 {
@@ -11,6 +12,17 @@ int edges_init(struct edges *e)
 	e->places = calloc(FIRST_PLACES, sizeof(*e->places));
 	e->at = calloc(FIRST_PLACES / 2, sizeof(*e->at));
 	return e->places && e->at ? 0 : -ENOMEM;
+}
+
+int edges_init_tasks(struct edges *e, uint32_t nr_tasks)
+{
+	int err = edges_init(e);
+
+	if (err || nr_tasks > MAX_DENSE)
+		return err;
+	e->nr_dense = nr_tasks;
+	e->dense = calloc((size_t)nr_tasks * nr_tasks + 1, sizeof(*e->dense));
+	return e->dense ? 0 : -ENOMEM;
 }
 
 /* Where the edge is, or belongs. */
@@ -44,28 +56,65 @@ static int grow(struct edges *e)
 	return 0;
 }
 
+/* The place that holds the number of an edge, or will. */
+static uint32_t *find(const struct edges *e, uint32_t by, uint32_t to)
+{
+	if (by < e->nr_dense && to < e->nr_dense)
+		return &e->dense[(size_t)by * e->nr_dense + to];
+	return &e->places[place_of(e, by, to)];
+}
+
+struct edge *edges_get(struct edges *e, uint32_t by, uint32_t to)
+{
+	uint32_t *place = find(e, by, to);
+
+	if (*place)
+		return &e->at[*place - 1];
+	if (e->nr == e->nr_places / 2) {
+		if (e->nr_places > UINT32_MAX / 4 || grow(e))
+			return NULL;
+		place = find(e, by, to);
+	}
+	e->at[e->nr] = (struct edge){ .by = by, .to = to };
+	*place = ++e->nr;
+	return &e->at[e->nr - 1];
+}
+
 int edges_add(struct edges *e, uint32_t by, uint32_t to, uint64_t ns)
 {
-	uint32_t place = place_of(e, by, to);
-	struct edge *edge;
-	int err;
+	struct edge *edge = edges_get(e, by, to);
 
-	if (!e->places[place]) {
-		if (e->nr == e->nr_places / 2) {
-			err = e->nr_places > UINT32_MAX / 4 ? -ENOMEM : grow(e);
-			if (err)
-				return err;
-			place = place_of(e, by, to);
-		}
-		e->at[e->nr] = (struct edge){ .by = by, .to = to };
-		e->places[place] = ++e->nr;
-	}
-	edge = &e->at[e->places[place] - 1];
+	if (!edge)
+		return -ENOMEM;
 	edge->count++;
 	edge->sum_ns += ns;
 	if (ns > edge->max_ns)
 		edge->max_ns = ns;
 	return 0;
+}
+
+void edges_fetch_place(const struct edges *e, uint32_t by, uint32_t to)
+{
+	if (by < e->nr_dense && to < e->nr_dense)
+		__builtin_prefetch(&e->dense[(size_t)by * e->nr_dense + to]);
+}
+
+void edges_fetch(const struct edges *e, uint32_t by, uint32_t to)
+{
+	uint32_t number;
+
+	if (by >= e->nr_dense || to >= e->nr_dense)
+		return;
+	number = e->dense[(size_t)by * e->nr_dense + to];
+	if (number)
+		__builtin_prefetch(&e->at[number - 1], 1);
+}
+
+uint32_t edges_find(const struct edges *e, uint32_t by, uint32_t to)
+{
+	uint32_t number = *find(e, by, to);
+
+	return number ? number - 1 : EDGES_NONE;
 }
 
 static int by_time(const void *a, const void *b)
@@ -107,5 +156,6 @@ void edges_done(struct edges *e)
 {
 	free(e->at);
 	free(e->places);
+	free(e->dense);
 	*e = (struct edges){ 0 };
 }

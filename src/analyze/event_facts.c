@@ -52,6 +52,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_DSQ_DEPTH] = "dsq_depth",
 	[EV_SCX_STATE] = "scx_state",
 	[EV_SCX_COUNTER] = "scx_event",
+	[EV_COUNTER] = "counter",
 	[EV_SPAN] = "span",
 	[EV_BLOCK] = "block",
 	[EV_NET] = "net",
@@ -380,6 +381,15 @@ static void put_scx_counter(const struct fact_ctx *c)
 	facts_i64(c->out, "value", ev->value);
 }
 
+static void put_counter(const struct fact_ctx *c)
+{
+	const struct ev_counter *ev = (const struct ev_counter *)c->e->rec;
+
+	facts_known_u64(c->out, "pid", ev->tgid, ev->tgid);
+	put_text(c, "name", ev->name, sizeof(ev->name));
+	facts_i64(c->out, "value", ev->value);
+}
+
 static void put_sleep(const struct fact_ctx *c)
 {
 	const struct ev_sleep *ev = (const struct ev_sleep *)c->e->rec;
@@ -444,6 +454,7 @@ void event_facts(const struct event_entry *e, const struct tasks *tasks, struct 
 		[EV_DSQ_DEPTH] = put_dsq_depth,
 		[EV_SCX_STATE] = put_scx_state,
 		[EV_SCX_COUNTER] = put_scx_counter,
+		[EV_COUNTER] = put_counter,
 		[EV_SLEEP] = put_sleep,
 		[EV_POLICY] = put_policy,
 		[EV_LOCK] = put_lock,

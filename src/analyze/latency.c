@@ -7,21 +7,14 @@ bool latency_counts(const struct pair_wait *w)
 	return w->cause != PAIR_PREEMPTED && !w->is_open;
 }
 
-uint64_t latency_ns(const struct pair_wait *w)
-{
-	return w->end_ns - pair_wait_woken_ns(w);
-}
-
 uint64_t latency_queue_ns(const struct pair_wait *w)
 {
 	return w->end_ns - pair_wait_start_ns(w);
 }
 
-uint32_t latency_waker(const struct pair_wait *w)
+uint32_t latency_interrupt(uint8_t flags, uint16_t by)
 {
-	enum abi_context in = interrupt_context(w->flags, w->by);
-
-	return interrupt_is(in) ? interrupt_key(in, w->by) : w->waker;
+	return interrupt_key(interrupt_context(flags, by), by);
 }
 
 const char *latency_cause(const struct pair_wait *w)

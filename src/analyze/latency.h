@@ -24,10 +24,21 @@ struct latency_from {
 
 /* Whether it is one of a task woken or new, and over. */
 bool latency_counts(const struct pair_wait *w);
-uint64_t latency_ns(const struct pair_wait *w); /* of a wait of any cause */
+/* Of a wait of any cause. */
+static inline uint64_t latency_ns(const struct pair_wait *w)
+{
+	return w->end_ns - pair_wait_woken_ns(w);
+}
 uint64_t latency_queue_ns(const struct pair_wait *w);
+/* The interrupt_key() of a waking in an interrupt. */
+uint32_t latency_interrupt(uint8_t flags, uint16_t by);
 /* Its waker: a task, an interrupt (interrupt_key()), or TASKS_NONE for idle or unknown. */
-uint32_t latency_waker(const struct pair_wait *w);
+static inline uint32_t latency_waker(const struct pair_wait *w)
+{
+	return w->flags & (EV_FLAG_NMI | EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ)
+	               ? latency_interrupt(w->flags, w->by)
+	               : w->waker;
+}
 const char *latency_cause(const struct pair_wait *w); /* woken, new, preempted */
 /* Whether a quota took its CPU, and not the task that had it next. Needs the index of throttlings by task. */
 bool latency_is_throttled(const struct source *s, const struct pair_wait *w);

@@ -71,6 +71,9 @@ void report_double_if(struct report *r, const char *key, bool is_known, double v
 /* A text valid as long as the report, "" without memory. */
 const char *report_printf(struct report *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* A value of one report, as it is, in another; keys are copied, too. */
+void report_copy(struct report *r, const char *key, const struct report_node *node);
+
 /* part of whole in percent, null if whole is 0. */
 void report_percent(struct report *r, const char *key, uint64_t part, uint64_t whole);
 

@@ -1,21 +1,10 @@
 /* The walks of analyze/scope. Columns of a chunk are looked up once, then a row is a few loads. */
 #include "analyze/scope.h"
 
-struct row_columns {
-	enum timeline_table table;
-	uint32_t nr_times; /* the first so many are times */
-	uint32_t nr;
-	size_t offsets[ROWS_MAX_COLS];
-};
-
 #define OFF(type, field) offsetof(struct type, field)
-#define U64(it, k)       (((const uint64_t *)(it)->cols[k])[(it)->at])
-#define U32(it, k)       (((const uint32_t *)(it)->cols[k])[(it)->at])
-#define U16(it, k)       (((const uint16_t *)(it)->cols[k])[(it)->at])
-#define U8(it, k)        (((const uint8_t *)(it)->cols[k])[(it)->at])
 
 /* The columns of the next rows. */
-static bool load(struct rows *it, const struct row_columns *c)
+bool rows_load(struct rows *it, const struct row_columns *c)
 {
 	const struct timeline *t = it->sc->s->timeline;
 
@@ -45,7 +34,7 @@ static bool load(struct rows *it, const struct row_columns *c)
 /* To the next row; false behind the last one. */
 static inline bool step(struct rows *it, const struct row_columns *c)
 {
-	return ++it->at < it->nr || load(it, c);
+	return ++it->at < it->nr || rows_load(it, c);
 }
 
 static bool is_wanted(const struct rows *it, uint32_t task, uint32_t cpu, uint64_t ts_ns)
@@ -53,67 +42,28 @@ static bool is_wanted(const struct rows *it, uint32_t task, uint32_t cpu, uint64
 	return pass_takes_cpu(it->sc->args, cpu) && scope_takes(it->sc, task, ts_ns);
 }
 
-bool rows_slice(struct rows *it, struct pair_slice *out)
+const struct row_columns rows_of_slices = { TIMELINE_SLICE,
+	                                    2,
+	                                    7,
+	                                    { OFF(pair_slice, start_ns), OFF(pair_slice, end_ns),
+	                                      OFF(pair_slice, task), OFF(pair_slice, cpu),
+	                                      OFF(pair_slice, prio), OFF(pair_slice, end),
+	                                      OFF(pair_slice, policy) } };
+
+const struct row_columns rows_of_waits = {
+	TIMELINE_WAIT,
+	3,
+	12,
+	{ OFF(pair_wait, waking_ns), OFF(pair_wait, wakeup_ns), OFF(pair_wait, end_ns),
+	  OFF(pair_wait, task), OFF(pair_wait, waker), OFF(pair_wait, waker_cpu),
+	  OFF(pair_wait, from_cpu), OFF(pair_wait, cpu), OFF(pair_wait, cause),
+	  OFF(pair_wait, flags), OFF(pair_wait, is_open), OFF(pair_wait, by) }
+};
+
+bool rows_takes(const struct rows *it, uint32_t task, uint32_t cpu, uint64_t start_ns,
+                uint64_t end_ns)
 {
-	static const struct row_columns columns = {
-		TIMELINE_SLICE,
-		2,
-		7,
-		{ OFF(pair_slice, start_ns), OFF(pair_slice, end_ns), OFF(pair_slice, task),
-		  OFF(pair_slice, cpu), OFF(pair_slice, prio), OFF(pair_slice, end),
-		  OFF(pair_slice, policy) }
-	};
-
-	while (step(it, &columns)) {
-		*out = (struct pair_slice){
-			.start_ns = U64(it, 0),
-			.end_ns = U64(it, 1),
-			.task = U32(it, 2),
-			.cpu = U16(it, 3),
-			.prio = (int16_t)U16(it, 4),
-			.end = U8(it, 5),
-			.policy = U8(it, 6),
-		};
-		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu, out->start_ns) &&
-		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
-			return true;
-	}
-	return false;
-}
-
-bool rows_wait(struct rows *it, struct pair_wait *out)
-{
-	static const struct row_columns columns = {
-		TIMELINE_WAIT,
-		3,
-		12,
-		{ OFF(pair_wait, waking_ns), OFF(pair_wait, wakeup_ns), OFF(pair_wait, end_ns),
-		  OFF(pair_wait, task), OFF(pair_wait, waker), OFF(pair_wait, waker_cpu),
-		  OFF(pair_wait, from_cpu), OFF(pair_wait, cpu), OFF(pair_wait, cause),
-		  OFF(pair_wait, flags), OFF(pair_wait, is_open), OFF(pair_wait, by) }
-	};
-
-	while (step(it, &columns)) {
-		*out = (struct pair_wait){
-			.waking_ns = U64(it, 0),
-			.wakeup_ns = U64(it, 1),
-			.end_ns = U64(it, 2),
-			.task = U32(it, 3),
-			.waker = U32(it, 4),
-			.waker_cpu = U16(it, 5),
-			.from_cpu = U16(it, 6),
-			.cpu = U16(it, 7),
-			.cause = U8(it, 8),
-			.flags = U8(it, 9),
-			.is_open = U8(it, 10),
-			.by = U16(it, 11),
-		};
-		if (it->sc->is_all ||
-		    (is_wanted(it, out->task, out->cpu, pair_wait_woken_ns(out)) &&
-		     scope_overlaps(it->sc, pair_wait_woken_ns(out), out->end_ns)))
-			return true;
-	}
-	return false;
+	return is_wanted(it, task, cpu, start_ns) && scope_overlaps(it->sc, start_ns, end_ns);
 }
 
 bool rows_sleep(struct rows *it, struct pair_sleep *out)
@@ -131,19 +81,19 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 
 	while (step(it, &columns)) {
 		*out = (struct pair_sleep){
-			.start_ns = U64(it, 0),
-			.end_ns = U64(it, 1),
-			.task = U32(it, 2),
-			.cpu = U16(it, 3),
-			.state_bits = U16(it, 4),
-			.state = U8(it, 5),
-			.is_open = U8(it, 6),
-			.arg = U64(it, 7),
-			.waker = U32(it, 8),
-			.by = U16(it, 9),
-			.call = U16(it, 10),
-			.flags = U8(it, 11),
-			.dev = U32(it, 12),
+			.start_ns = ROWS_U64(it, 0),
+			.end_ns = ROWS_U64(it, 1),
+			.task = ROWS_U32(it, 2),
+			.cpu = ROWS_U16(it, 3),
+			.state_bits = ROWS_U16(it, 4),
+			.state = ROWS_U8(it, 5),
+			.is_open = ROWS_U8(it, 6),
+			.arg = ROWS_U64(it, 7),
+			.waker = ROWS_U32(it, 8),
+			.by = ROWS_U16(it, 9),
+			.call = ROWS_U16(it, 10),
+			.flags = ROWS_U8(it, 11),
+			.dev = ROWS_U32(it, 12),
 		};
 		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu, out->start_ns) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
@@ -165,15 +115,15 @@ bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 
 	while (step(it, &columns)) {
 		*out = (struct pair_wakeup){
-			.ts_ns = U64(it, 0),
-			.task = U32(it, 1),
-			.waker = U32(it, 2),
-			.cpu = U16(it, 3),
-			.target_cpu = U16(it, 4),
-			.is_new = U8(it, 5),
-			.is_running = U8(it, 6),
-			.flags = U8(it, 7),
-			.by = U16(it, 8),
+			.ts_ns = ROWS_U64(it, 0),
+			.task = ROWS_U32(it, 1),
+			.waker = ROWS_U32(it, 2),
+			.cpu = ROWS_U16(it, 3),
+			.target_cpu = ROWS_U16(it, 4),
+			.is_new = ROWS_U8(it, 5),
+			.is_running = ROWS_U8(it, 6),
+			.flags = ROWS_U8(it, 7),
+			.by = ROWS_U16(it, 8),
 		};
 		if (it->sc->is_all || (is_wanted(it, out->task, out->target_cpu, out->ts_ns) &&
 		                       scope_has(it->sc, out->ts_ns)))
@@ -194,11 +144,11 @@ bool rows_migration(struct rows *it, struct pair_migration *out)
 
 	while (step(it, &columns)) {
 		*out = (struct pair_migration){
-			.ts_ns = U64(it, 0),
-			.task = U32(it, 1),
-			.cpu = U16(it, 2),
-			.from_cpu = U16(it, 3),
-			.to_cpu = U16(it, 4),
+			.ts_ns = ROWS_U64(it, 0),
+			.task = ROWS_U32(it, 1),
+			.cpu = ROWS_U16(it, 2),
+			.from_cpu = ROWS_U16(it, 3),
+			.to_cpu = ROWS_U16(it, 4),
 		};
 		if ((pass_takes_cpu(it->sc->args, out->from_cpu) ||
 		     pass_takes_cpu(it->sc->args, out->to_cpu)) &&
@@ -219,10 +169,10 @@ bool rows_idle(struct rows *it, struct pair_idle *out)
 
 	while (step(it, &columns)) {
 		*out = (struct pair_idle){
-			.start_ns = U64(it, 0),
-			.end_ns = U64(it, 1),
-			.cpu = U16(it, 2),
-			.is_open = U8(it, 3),
+			.start_ns = ROWS_U64(it, 0),
+			.end_ns = ROWS_U64(it, 1),
+			.cpu = ROWS_U16(it, 2),
+			.is_open = ROWS_U8(it, 3),
 		};
 		if (it->sc->is_all || (pass_takes_cpu(it->sc->args, out->cpu) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
@@ -243,11 +193,11 @@ static bool next_gap(struct rows *it, struct pair_gap *out)
 	if (!step(it, &columns))
 		return false;
 	*out = (struct pair_gap){
-		.start_ns = U64(it, 0),
-		.end_ns = U64(it, 1),
-		.task = U32(it, 2),
-		.cpu = U16(it, 3),
-		.reason = U8(it, 4),
+		.start_ns = ROWS_U64(it, 0),
+		.end_ns = ROWS_U64(it, 1),
+		.task = ROWS_U32(it, 2),
+		.cpu = ROWS_U16(it, 3),
+		.reason = ROWS_U8(it, 4),
 	};
 	return true;
 }

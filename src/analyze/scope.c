@@ -100,15 +100,6 @@ bool scope_overlaps(const struct scope *sc, uint64_t start_ns, uint64_t end_ns)
 	return end_ns > args->from_ns || (end_ns == start_ns && end_ns == args->from_ns);
 }
 
-uint64_t scope_cut(const struct scope *sc, uint64_t start_ns, uint64_t end_ns)
-{
-	if (start_ns < sc->from_ns)
-		start_ns = sc->from_ns;
-	if (end_ns > sc->to_ns)
-		end_ns = sc->to_ns;
-	return start_ns < end_ns ? end_ns - start_ns : 0;
-}
-
 bool scope_has(const struct scope *sc, uint64_t ts_ns)
 {
 	return ts_ns >= sc->args->from_ns && (!sc->args->to_ns || ts_ns < sc->args->to_ns);

@@ -47,7 +47,14 @@ bool scope_takes(const struct scope *sc, uint32_t task, uint64_t ts_ns);
 bool scope_takes_ever(const struct scope *sc, uint32_t task);
 bool scope_overlaps(const struct scope *sc, uint64_t start_ns, uint64_t end_ns);
 /* How much of [start, end) lies in the time asked for. */
-uint64_t scope_cut(const struct scope *sc, uint64_t start_ns, uint64_t end_ns);
+static inline uint64_t scope_cut(const struct scope *sc, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns < sc->from_ns)
+		start_ns = sc->from_ns;
+	if (end_ns > sc->to_ns)
+		end_ns = sc->to_ns;
+	return start_ns < end_ns ? end_ns - start_ns : 0;
+}
 /* Whether a moment lies in it. */
 bool scope_has(const struct scope *sc, uint64_t ts_ns);
 /* "pid_filter": what was asked for, or null. */
@@ -67,9 +74,74 @@ struct rows {
 	uint64_t times[ROWS_MAX_TIMES][ROWS_BATCH]; /* unpacked, a batch at a time */
 };
 
-/* The next row that the scope leaves; false at the end. One walk stays with one table. */
-bool rows_slice(struct rows *it, struct pair_slice *out);
-bool rows_wait(struct rows *it, struct pair_wait *out);
+/* The columns of a table that a walk reads: the first nr_times are times. */
+struct row_columns {
+	enum timeline_table table;
+	uint32_t nr_times;
+	uint32_t nr;
+	size_t offsets[ROWS_MAX_COLS];
+};
+
+extern const struct row_columns rows_of_slices, rows_of_waits;
+
+#define ROWS_U64(it, k) (((const uint64_t *)(it)->cols[k])[(it)->at])
+#define ROWS_U32(it, k) (((const uint32_t *)(it)->cols[k])[(it)->at])
+#define ROWS_U16(it, k) (((const uint16_t *)(it)->cols[k])[(it)->at])
+#define ROWS_U8(it, k)  (((const uint8_t *)(it)->cols[k])[(it)->at])
+
+/* Of the walks below: the columns of the next rows; false behind the last one. */
+bool rows_load(struct rows *it, const struct row_columns *c);
+/* Whether a scope that leaves something out takes the row. */
+bool rows_takes(const struct rows *it, uint32_t task, uint32_t cpu, uint64_t start_ns,
+                uint64_t end_ns);
+
+/*
+ * The next row that the scope leaves; false at the end. One walk stays with one table. The two that most analyses walk over are here,
+ * so that a column is not read where its field is not used.
+ */
+static inline bool rows_slice(struct rows *it, struct pair_slice *out)
+{
+	while (++it->at < it->nr || rows_load(it, &rows_of_slices)) {
+		*out = (struct pair_slice){
+			.start_ns = ROWS_U64(it, 0),
+			.end_ns = ROWS_U64(it, 1),
+			.task = ROWS_U32(it, 2),
+			.cpu = ROWS_U16(it, 3),
+			.prio = (int16_t)ROWS_U16(it, 4),
+			.end = ROWS_U8(it, 5),
+			.policy = ROWS_U8(it, 6),
+		};
+		if (it->sc->is_all ||
+		    rows_takes(it, out->task, out->cpu, out->start_ns, out->end_ns))
+			return true;
+	}
+	return false;
+}
+
+static inline bool rows_wait(struct rows *it, struct pair_wait *out)
+{
+	while (++it->at < it->nr || rows_load(it, &rows_of_waits)) {
+		*out = (struct pair_wait){
+			.waking_ns = ROWS_U64(it, 0),
+			.wakeup_ns = ROWS_U64(it, 1),
+			.end_ns = ROWS_U64(it, 2),
+			.task = ROWS_U32(it, 3),
+			.waker = ROWS_U32(it, 4),
+			.waker_cpu = ROWS_U16(it, 5),
+			.from_cpu = ROWS_U16(it, 6),
+			.cpu = ROWS_U16(it, 7),
+			.cause = ROWS_U8(it, 8),
+			.flags = ROWS_U8(it, 9),
+			.is_open = ROWS_U8(it, 10),
+			.by = ROWS_U16(it, 11),
+		};
+		if (it->sc->is_all ||
+		    rows_takes(it, out->task, out->cpu, pair_wait_woken_ns(out), out->end_ns))
+			return true;
+	}
+	return false;
+}
+
 bool rows_sleep(struct rows *it, struct pair_sleep *out);
 bool rows_wakeup(struct rows *it, struct pair_wakeup *out);
 bool rows_migration(struct rows *it, struct pair_migration *out);

@@ -1,9 +1,9 @@
 #include "analyze/source.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/match.h"
+#include "base/name_pattern.h"
 #include "model/allowed.h"
 #include "model/tasks.h"
 
@@ -93,9 +93,9 @@ bool source_has_name(const struct source *s, uint32_t task, const char *pattern)
 	uint32_t id;
 
 	for (uint32_t i = 0; (id = tasks_name(s->tasks, task, i)) != 0; i++)
-		if (!fnmatch(pattern, tasks_string(s->tasks, id), 0))
+		if (name_pattern_fits(pattern, tasks_string(s->tasks, id)))
 			return true;
-	return !fnmatch(pattern, source_comm(s, task), 0);
+	return name_pattern_fits(pattern, source_comm(s, task));
 }
 
 bool source_matches_name(const struct source *s, uint32_t task, struct match *m)
@@ -128,7 +128,20 @@ uint32_t source_bound_to(const struct source *s, uint32_t task, uint64_t at_ns)
 	return s->affinity ? allowed_word(s->affinity, source_tid(s, task), at_ns) : 0;
 }
 
+bool source_knows_cpus(const struct source *s, uint32_t task)
+{
+	return s->affinity && allowed_is_known(s->affinity, source_tid(s, task));
+}
+
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns)
 {
 	return !s->affinity || allowed_cpu(s->affinity, source_tid(s, task), cpu, at_ns);
+}
+
+const char *source_host(const struct source_facts *f)
+{
+	for (size_t i = 0; i < f->nr_labels; i++)
+		if (strcmp(f->labels[i].key, "host") == 0 && f->labels[i].value[0])
+			return f->labels[i].value;
+	return f->host;
 }

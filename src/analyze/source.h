@@ -37,6 +37,11 @@ struct source_count {
 	uint64_t count;
 };
 
+/* What its user wrote into a recording. */
+struct source_label {
+	const char *key, *value;
+};
+
 /* What of a recording could not be read, or is odd. */
 struct source_damage {
 	const char *name;
@@ -67,6 +72,7 @@ enum source_stack_kind {
 	SOURCE_STACK_OFF_CPU, /* where a task went to sleep: at its switch, or behind it */
 	SOURCE_STACK_WAKER,   /* from where a task was woken: the waker's */
 	SOURCE_STACK_OTHER,   /* and above: of source_stacks.events[kind - SOURCE_STACK_OTHER] */
+	SOURCE_STACK_WALL = 1 << 16, /* no kind of samples: those of CPUs, by wall clock */
 };
 
 struct source_sample {
@@ -75,6 +81,7 @@ struct source_sample {
 	uint32_t cpu;   /* ~0 = unknown */
 	uint32_t stack; /* ~0 = none */
 	uint32_t kind;  /* enum source_stack_kind */
+	uint32_t end; /* enum prof_end: why the user stack is not whole; 0 = it is, or that is not known */
 };
 
 /* Frames leaf first, from stack_frames[first] on. */
@@ -116,7 +123,11 @@ struct source_facts {
 	const char *clock;    /* of all times: boottime, relative, ... */
 	uint64_t unix_ns;     /* wall clock at the start; 0 = unknown */
 	const char *release;  /* of the kernel; NULL = unknown */
-	const char *machine;
+	const char *machine;  /* its architecture */
+	const char *host;     /* its name; NULL = unknown */
+	const char *boot_id;  /* which run of it; NULL = unknown */
+	const struct source_label *labels; /* record --metadata */
+	size_t nr_labels;
 	const char *scheduler; /* of sched_ext; NULL = none or unknown */
 	bool has_scx;
 	bool is_live;   /* a window of a stream that goes on */
@@ -161,8 +172,9 @@ struct source {
 	const struct source_stacks *stacks; /* NULL = none */
 	struct ledger *
 		ledger; /* of all of the time, where analyses run together; NULL = each makes one */
-	struct blame_share *blame; /* likewise: the sums of all waits */
-	uint64_t start_ns;         /* extent of all that was seen */
+	struct blame_share *blame;             /* likewise: the sums of all waits */
+	struct bottlenecks_share *bottlenecks; /* likewise: what is shown of them */
+	uint64_t start_ns;                     /* extent of all that was seen */
 	uint64_t end_ns;
 };
 
@@ -178,7 +190,7 @@ int32_t source_core(const struct source *s, uint32_t cpu);
 const char *source_comm(const struct source *s, uint32_t task);
 /* The name that it had then: one that has called exec since has another now. */
 const char *source_comm_at(const struct source *s, uint32_t task, uint64_t ts_ns);
-/* Whether it ever had a name that fits a pattern with * and ?; a task without a name is called "?". */
+/* Whether it ever had a name that fits a pattern of base/name_pattern; a task without a name is called "?". */
 bool source_has_name(const struct source *s, uint32_t task, const char *pattern);
 bool source_matches_name(const struct source *s, uint32_t task, struct match *m);
 /* Fills in what handles a device's interrupt, if recorded. */
@@ -190,5 +202,9 @@ uint32_t source_tgid(const struct source *s, uint32_t task); /* 0 = unknown */
 uint32_t source_bound_to(const struct source *s, uint32_t task, uint64_t at_ns);
 /* Whether a task may use a CPU, as far as recorded; true if unknown. */
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns);
+bool source_knows_cpus(const struct source *s, uint32_t task); /* it is recorded of the task */
 /* Whether the scheduler moves no task to a CPU by itself: it is isolated from load balancing. */
 bool source_is_isolated(const struct source *s, uint32_t cpu);
+
+/* Which host a recording is of: its label "host", else the name of its machine; NULL = unknown. */
+const char *source_host(const struct source_facts *f);

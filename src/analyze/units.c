@@ -153,6 +153,18 @@ uint32_t units_at(const struct units *u, uint32_t task, uint64_t ts_ns)
 	return units_of(u, task);
 }
 
+uint32_t units_last(const struct units *u, uint32_t task, uint64_t *since_ns)
+{
+	uint32_t cgroup;
+
+	*since_ns = 0;
+	if (u->by == PASS_BY_CGROUP)
+		return tasks_cgroup_stay(u->s->tasks, task, 0, &cgroup, since_ns) ? cgroup : 0;
+	if (u->by == PASS_BY_CLASS)
+		*since_ns = UINT64_MAX;
+	return u->by == PASS_BY_CLASS ? 0 : units_of(u, task);
+}
+
 uint32_t units_of(const struct units *u, uint32_t task)
 {
 	return u->of_task ? u->of_task[task] : task;

@@ -30,6 +30,8 @@ void units_done(struct units *u);
 
 /* At the time when a row about it begins. */
 uint32_t units_at(const struct units *u, uint32_t task, uint64_t ts_ns);
+/* The last one of a task, and since when; a class since UINT64_MAX, as it may change with each slice. */
+uint32_t units_last(const struct units *u, uint32_t task, uint64_t *since_ns);
 /* Of threads, processes and names, which never change. */
 uint32_t units_of(const struct units *u, uint32_t task);
 /* Of threads, processes and names: the task that names it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "ledger/cookies.h"
 #include "ledger/occupancy.h"
 
@@ -48,6 +49,41 @@ void ledger_free(struct ledger *l)
 	free(l);
 }
 
+struct building {
+	struct ledger *l;
+	atomic_int err;
+};
+
+static void build_one(void *ctx, unsigned int worker, size_t cpu)
+{
+	struct building *b = ctx;
+	struct ledger *l = b->l;
+	int err = occupancy_build(l->timeline, (uint32_t)cpu, l->cfg.start_ns, l->cfg.end_ns,
+	                          &l->cpus[cpu]);
+
+	(void)worker;
+	if (err)
+		atomic_store(&b->err, err);
+}
+
+static void build_next(void *ctx, unsigned int worker, size_t item)
+{
+	build_one(ctx, worker, item + 1);
+}
+
+/* What had each CPU. The first builds the indexes, which the others ask for at the same time. */
+static int build_all(struct ledger *l)
+{
+	struct building b = { .l = l };
+	struct parallel others = { .fn = build_next, .ctx = &b };
+
+	if (l->cfg.nr_cpus)
+		build_one(&b, 0, 0);
+	if (l->cfg.nr_cpus > 1 && !atomic_load(&b.err))
+		parallel_for(&others, l->cfg.nr_cpus - 1);
+	return atomic_load(&b.err);
+}
+
 int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger **out)
 {
 	SCOPED(scoped_ledger) struct ledger *l = calloc(1, sizeof(*l));
@@ -64,8 +100,7 @@ int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger *
 	l->cpus = calloc(cfg->nr_cpus ? cfg->nr_cpus : 1, sizeof(*l->cpus));
 	if (!l->cpus)
 		return -ENOMEM;
-	for (uint32_t cpu = 0; cpu < cfg->nr_cpus && !err; cpu++)
-		err = occupancy_build(t, cpu, cfg->start_ns, cfg->end_ns, &l->cpus[cpu]);
+	err = build_all(l);
 	if (!err && cfg->cores)
 		err = cookies_new(t, cfg->cores, cfg->nr_cpus, &l->cookies);
 	l->cfg.cores = NULL;
@@ -171,11 +206,14 @@ int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk
 		                    .from_ns = queued_ns,
 		                    .to_ns = w->end_ns };
 
-	*out = (struct ledger_walk){
-		.l = l, .wait = *w, .at_ns = pair_wait_woken_ns(w), .queued_ns = queued_ns
-	};
-	if (l->cookies)
-		out->cookie = cookies_of(l->cookies, w->task, w->end_ns);
+	/* The rest is set before it is used: zeroing all of it took longer than most waits take. */
+	out->l = l;
+	out->wait = *w;
+	out->at_ns = pair_wait_woken_ns(w);
+	out->queued_ns = queued_ns;
+	out->has_move = out->has_queue = out->has_throttle = false;
+	out->stolen.start_ns = out->stolen.end_ns = 0;
+	out->cookie = l->cookies ? cookies_of(l->cookies, w->task, w->end_ns) : 0;
 	if (l->has_moves) {
 		if (timeline_find(l->timeline, &q, &out->moves))
 			return -ENOMEM;
@@ -378,6 +416,16 @@ bool ledger_next_queued(struct ledger_walk *walk, struct ledger_part *out)
 		return true;
 	}
 	return false;
+}
+
+uint32_t ledger_nr_cpus(const struct ledger *l)
+{
+	return l->cfg.nr_cpus;
+}
+
+enum ledger_kind ledger_kind_of(uint8_t occupancy_kind)
+{
+	return kinds[occupancy_kind];
 }
 
 const struct occupancy *ledger_cpu(const struct ledger *l, uint32_t cpu)

@@ -121,5 +121,8 @@ void ledger_part_of(const struct ledger *l, uint32_t cpu, uint32_t *segment,
 /* Cuts what was stolen off a part of a CPU's time; stolen is empty where nothing was, the part where all was. */
 void ledger_cut_stolen(const struct ledger *l, struct ledger_part *part,
                        struct ledger_part *stolen);
+/* Of what had a CPU: an enum occupancy_kind. */
+enum ledger_kind ledger_kind_of(uint8_t occupancy_kind);
+uint32_t ledger_nr_cpus(const struct ledger *l);
 /* What had a CPU, for as long as the ledger is there. */
 const struct occupancy *ledger_cpu(const struct ledger *l, uint32_t cpu);

@@ -341,10 +341,9 @@ bool occupancy_is_in_steal(const struct occupancy *o, uint64_t ts_ns)
 	return s && s->start_ns < ts_ns && ts_ns < s->end_ns;
 }
 
-uint32_t occupancy_find(const struct occupancy *o, uint64_t ts_ns)
+/* The last from low on and below high that begins at a time or before, else low. */
+static uint32_t search(const struct occupancy *o, uint32_t low, uint32_t high, uint64_t ts_ns)
 {
-	uint32_t low = 0, high = o->nr;
-
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -354,4 +353,27 @@ uint32_t occupancy_find(const struct occupancy *o, uint64_t ts_ns)
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t occupancy_find(const struct occupancy *o, uint64_t ts_ns)
+{
+	return search(o, 0, o->nr, ts_ns);
+}
+
+uint32_t occupancy_find_near(const struct occupancy *o, uint32_t near, uint64_t ts_ns)
+{
+	uint32_t low = near, high = near + 1, step = 1;
+
+	if (o->at[near].start_ns <= ts_ns) {
+		for (; high < o->nr && o->at[high].start_ns <= ts_ns; step *= 2) {
+			low = high;
+			high = step < o->nr - high ? high + step : o->nr;
+		}
+	} else {
+		for (; low && o->at[low].start_ns > ts_ns; step *= 2) {
+			high = low;
+			low = step < low ? low - step : 0;
+		}
+	}
+	return search(o, low, high, ts_ns);
 }

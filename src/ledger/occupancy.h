@@ -62,3 +62,5 @@ uint64_t occupancy_stolen_ns(const struct occupancy *o, uint64_t from_ns, uint64
 bool occupancy_is_in_steal(const struct occupancy *o, uint64_t ts_ns);
 /* The segment that holds a time from the start on and before the end. */
 uint32_t occupancy_find(const struct occupancy *o, uint64_t ts_ns);
+/* The same, from one that is not far from it: quicker the nearer it is. */
+uint32_t occupancy_find_near(const struct occupancy *o, uint32_t near, uint64_t ts_ns);

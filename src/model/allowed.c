@@ -141,6 +141,13 @@ uint32_t allowed_word(const struct allowed *a, uint32_t tid, uint64_t at_ns)
 	return a->words[at].is_all ? 0 : at + 1;
 }
 
+bool allowed_is_known(const struct allowed *a, uint32_t tid)
+{
+	uint32_t at;
+
+	return map_find(a->by_tid, &tid, &at);
+}
+
 bool allowed_cpu(const struct allowed *a, uint32_t tid, uint32_t cpu, uint64_t at_ns)
 {
 	uint32_t word = allowed_word(a, tid, at_ns);

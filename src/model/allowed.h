@@ -29,6 +29,7 @@ uint64_t allowed_dropped(const struct allowed *a);
  */
 uint32_t allowed_word(const struct allowed *a, uint32_t tid, uint64_t at_ns);
 uint32_t allowed_nr_words(const struct allowed *a);
+bool allowed_is_known(const struct allowed *a, uint32_t tid); /* there is a report about it */
 /*
  * By the last report about the tid up to that time, or the first one; true if its affinity is
  * unknown.

@@ -348,6 +348,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_DSQ_LEAVE] = pair_dsq_record,
 	[EV_DSQ_DEPTH] = pair_counter_record,
 	[EV_SCX_COUNTER] = pair_counter_record,
+	[EV_COUNTER] = pair_counter_record,
 	[EV_SCX_STATE] = pair_mark_record,
 	[EV_SPAN] = pair_named_record,
 	[EV_BLOCK] = pair_block_record,
@@ -451,14 +452,4 @@ uint64_t pair_sampling(const struct pair *p)
 void pair_breaks(const struct pair *p, struct pair_breaks *out)
 {
 	*out = p->breaks;
-}
-
-uint64_t pair_wait_start_ns(const struct pair_wait *w)
-{
-	return w->wakeup_ns ? w->wakeup_ns : w->waking_ns;
-}
-
-uint64_t pair_wait_woken_ns(const struct pair_wait *w)
-{
-	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
 }

@@ -79,9 +79,10 @@ enum pair_counter_kind {
 	PAIR_CPU_FREQ_KHZ,
 	PAIR_CPU_IDLE_STATE, /* UINT32_MAX = left */
 	PAIR_HW_PRESSURE,
-	PAIR_GPU_MEM_BYTES, /* id is the GPU */
-	PAIR_DSQ_DEPTH,     /* id is the queue */
-	PAIR_SCX_COUNTER,   /* id is the text of its name */
+	PAIR_GPU_MEM_BYTES,   /* id is the GPU */
+	PAIR_DSQ_DEPTH,       /* id is the queue */
+	PAIR_SCX_COUNTER,     /* id is the text of its name */
+	PAIR_PROGRAM_COUNTER, /* likewise; signed, of a process */
 };
 
 enum pair_gap_reason {
@@ -186,8 +187,8 @@ struct pair_span {
 struct pair_counter {
 	uint64_t ts_ns;
 	uint64_t value;
-	uint64_t id;   /* GPU or queue, else 0 */
-	uint32_t tgid; /* of GPU memory; 0 = all */
+	uint64_t id;   /* GPU, queue or text, else 0 */
+	uint32_t tgid; /* of GPU memory, 0 = all; of a program's value, 0 = of none */
 	uint16_t cpu;
 	uint8_t kind; /* enum pair_counter_kind */
 };
@@ -418,6 +419,12 @@ uint32_t pair_string(const struct pair *p, uint32_t id);
 uint32_t pair_irq_name(const struct pair *p, uint32_t irq);
 
 /* Time by which a wait is tiled and counted: from the wakeup, or from the waking where there is none. */
-uint64_t pair_wait_start_ns(const struct pair_wait *w);
+static inline uint64_t pair_wait_start_ns(const struct pair_wait *w)
+{
+	return w->wakeup_ns ? w->wakeup_ns : w->waking_ns;
+}
 /* Where its latency begins: at the waking, or at the wakeup or switch-out where there is none. */
-uint64_t pair_wait_woken_ns(const struct pair_wait *w);
+static inline uint64_t pair_wait_woken_ns(const struct pair_wait *w)
+{
+	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
+}

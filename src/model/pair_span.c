@@ -217,6 +217,7 @@ void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 	const struct ev_gpu_mem *gpu = (const struct ev_gpu_mem *)rec;
 	const struct ev_dsq_depth *dsq = (const struct ev_dsq_depth *)rec;
 	const struct ev_scx_counter *scx = (const struct ev_scx_counter *)rec;
+	const struct ev_counter *own = (const struct ev_counter *)rec;
 	struct pair_counter row = { .ts_ns = p->now_ns };
 
 	/* The CPU that a counter is about is not the one on which it was read. */
@@ -244,6 +245,12 @@ void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 		row.cpu = PAIR_NO_CPU;
 		row.id = text(p, scx->name, sizeof(scx->name));
 		row.value = (uint64_t)scx->value;
+	} else if (rec->kind == EV_COUNTER) {
+		row.kind = PAIR_PROGRAM_COUNTER;
+		row.cpu = PAIR_NO_CPU;
+		row.id = text(p, own->name, sizeof(own->name));
+		row.tgid = own->tgid;
+		row.value = (uint64_t)own->value;
 	} else {
 		row.kind = PAIR_GPU_MEM_BYTES;
 		row.cpu = PAIR_NO_CPU;

@@ -445,17 +445,32 @@ const void *timeline_column(const struct timeline *t, enum timeline_table table,
 }
 
 #define UNPACK_AT_ONCE 16U
+#define AT_A_TIME      4U
 
-/* Near times of so many rows, without a branch; true if one is far and has to be looked up. */
+typedef uint32_t packed_times __attribute__((vector_size(AT_A_TIME * sizeof(uint32_t))));
+typedef uint64_t half_of_times __attribute__((vector_size(AT_A_TIME * sizeof(uint32_t))));
+
+/* Near times of so many rows, without a branch; true if one is far and has to be looked up. Compilers leave it scalar by themselves. */
 static ALWAYS_INLINE bool unpack_near(const uint32_t *packed, uint64_t base_ns, uint64_t *out)
 {
-	uint32_t all = 0;
+	const packed_times none = { TIMELINE_NONE, TIMELINE_NONE, TIMELINE_NONE, TIMELINE_NONE };
+	packed_times all = { 0 }, zero = { 0 };
 
-	for (uint32_t i = 0; i < UNPACK_AT_ONCE; i++) {
-		out[i] = packed[i] == TIMELINE_NONE ? 0 : base_ns + packed[i];
-		all |= packed[i];
+	for (uint32_t i = 0; i < UNPACK_AT_ONCE; i += AT_A_TIME) {
+		packed_times near, is_there;
+		half_of_times low, high;
+
+		memcpy(&near, packed + i, sizeof(near));
+		is_there = (packed_times)(near != none);
+		low = (half_of_times)__builtin_shufflevector(near, zero, 0, 4, 1, 5) + base_ns;
+		high = (half_of_times)__builtin_shufflevector(near, zero, 2, 4, 3, 5) + base_ns;
+		low &= (half_of_times)__builtin_shufflevector(is_there, is_there, 0, 0, 1, 1);
+		high &= (half_of_times)__builtin_shufflevector(is_there, is_there, 2, 2, 3, 3);
+		memcpy(out + i, &low, sizeof(low));
+		memcpy(out + i + AT_A_TIME / 2, &high, sizeof(high));
+		all |= near;
 	}
-	return all & TIMELINE_FAR;
+	return (all[0] | all[1] | all[2] | all[3]) & TIMELINE_FAR;
 }
 
 /* Every analysis begins here, for every row: far times are rare, so that most go sixteen at once. */

@@ -59,10 +59,19 @@ static int parse_uprobe(const char *what, struct diag *d, struct trigger *t)
 	return 0;
 }
 
+static void list_kinds(char *buf, size_t size)
+{
+	size_t len = (size_t)snprintf(buf, size, "there are ");
+
+	for (int kind = 0; kind < TRIGGER_USER && len < size; kind++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", kind ? ", " : "",
+		                        trigger_kind_names[kind]);
+}
+
 static int parse_what(const char *what, struct diag *d, struct trigger *t)
 {
 	const char *near;
-	char hint[96], shown[SHOWN];
+	char hint[160], shown[SHOWN];
 
 	if (strncmp(what, "uprobe:", strlen("uprobe:")) == 0)
 		return parse_uprobe(what, d, t);
@@ -75,8 +84,11 @@ static int parse_what(const char *what, struct diag *d, struct trigger *t)
 	near = opt_nearest(what, trigger_kind_names);
 	if (near == trigger_kind_names[TRIGGER_USER])
 		near = NULL;
-	snprintf(hint, sizeof(hint), "did you mean '%s'?", near ? near : "");
-	return diag_set(d, -EINVAL, near ? hint : usage, "trigger: '%s' is not a trigger",
+	if (near)
+		snprintf(hint, sizeof(hint), "did you mean '%s'?", near);
+	else
+		list_kinds(hint, sizeof(hint));
+	return diag_set(d, -EINVAL, hint, "trigger: '%s' is not a trigger",
 	                text_printable(shown, sizeof(shown), what, strlen(what)));
 }
 

@@ -10,6 +10,8 @@
 #include "analyze/losses.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/match.h"
+#include "base/name_pattern.h"
 #include "model/event_log.h"
 #include "model/task_lives.h"
 #include "query/event_fields.h"
@@ -79,7 +81,8 @@ static bool names_task(const struct source *s, const struct query *q, const stru
 			continue;
 		if (q->cgroups && !q->cgroups[tasks_cgroup_at(s->tasks, task, rec->ts_ns)])
 			continue;
-		if (!q->comm || source_has_name(s, task, q->comm))
+		if (!q->comm || (q->comm_match ? source_matches_name(s, task, q->comm_match)
+		                               : source_has_name(s, task, q->comm)))
 			return true;
 	}
 	return false;
@@ -409,16 +412,31 @@ static int run(const struct source *s, const struct query *q, struct report *r, 
 	return q->sort[0] ? show_sorted(s, q, r, d) : show_in_time_order(s, q, r, d);
 }
 
+/* Once for all events. */
+static int compile_comm(const char *pattern, struct diag *d, struct match **out)
+{
+	SCOPED(scoped_free) char *regex = NULL;
+
+	if (name_pattern_regex(pattern, &regex))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	return match_new((const char *const[]){ regex }, 1, d, out);
+}
+
 int query_run(const struct source *s, struct query *q, struct report *r, struct diag *d)
 {
 	SCOPED(scoped_free) uint8_t *cgroups = NULL;
+	SCOPED(scoped_match) struct match *comm = NULL;
 	int err = mentions(q, "cgroup") ? cgroups_check(s, d) : 0;
 
 	if (!err && q->cgroup)
 		err = cgroups_pick(s, q->cgroup, d, &cgroups);
+	if (!err && q->comm && name_pattern_kind(q->comm) == NAME_PATTERN_REGEX)
+		err = compile_comm(q->comm, d, &comm);
 	q->cgroups = cgroups;
+	q->comm_match = comm;
 	if (!err)
 		err = run(s, q, r, d);
 	q->cgroups = NULL;
+	q->comm_match = NULL;
 	return err;
 }

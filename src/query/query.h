@@ -45,12 +45,15 @@ enum query_fn {
 };
 
 /* Zeroed, with cpu and tid set to EVENT_LOG_ANY, it takes all. */
+struct match;
+
 struct query {
 	uint64_t kinds; /* 0 = all events */
 	uint32_t cpu;
-	uint32_t tid;     /* any task that the event names */
-	uint32_t pid;     /* the process of any such task; 0 = all */
-	const char *comm; /* its name, pattern with * and ?; NULL = all */
+	uint32_t tid;             /* any task that the event names */
+	uint32_t pid;             /* the process of any such task; 0 = all */
+	const char *comm;         /* its name, a pattern of base/name_pattern; NULL = all */
+	struct match *comm_match; /* the same if it is an expression: filled in by query_run() */
 	const char *
 		cgroup; /* that any such task was in then: a pattern of analyze/cgroups; NULL = all */
 	const uint8_t *cgroups; /* the same by number: filled in by query_run() */

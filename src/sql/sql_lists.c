@@ -84,6 +84,16 @@ static void trace_machine(const struct sql_row *r, struct sql_cell *c)
 	cell_text(c, r->v->s->facts->machine);
 }
 
+static void trace_host(const struct sql_row *r, struct sql_cell *c)
+{
+	cell_text(c, r->v->s->facts->host);
+}
+
+static void trace_boot(const struct sql_row *r, struct sql_cell *c)
+{
+	cell_text(c, r->v->s->facts->boot_id);
+}
+
 static void trace_unix(const struct sql_row *r, struct sql_cell *c)
 {
 	cell_time(c, r->v->s->facts->unix_ns);
@@ -101,6 +111,8 @@ static const struct sql_column trace_columns[] = {
 	{ "kernel", SQL_TEXT, SQL_PLAIN, "release of the kernel", trace_release },
 	{ "machine", SQL_TEXT, SQL_PLAIN, "architecture", trace_machine },
 	{ "unix_start_ns", SQL_INTEGER, SQL_PLAIN, "wall clock at the start, since 1970", trace_unix },
+	{ "host_name", SQL_TEXT, SQL_PLAIN, "of the machine", trace_host },
+	{ "boot_id", SQL_TEXT, SQL_PLAIN, "of its boot, as the kernel names it: two traces of one boot share a clock", trace_boot },
 };
 /* clang-format on */
 

@@ -44,7 +44,7 @@ static void counter_name(const struct sql_row *r, struct sql_cell *c)
 	};
 	const struct pair_counter *x = &r->row.counter;
 
-	if (x->kind == PAIR_SCX_COUNTER)
+	if (x->kind == PAIR_SCX_COUNTER || x->kind == PAIR_PROGRAM_COUNTER)
 		cell_text(c, tasks_string(r->v->s->tasks, (uint32_t)x->id));
 	else if (x->kind < sizeof(names) / sizeof(names[0]))
 		cell_text(c, names[x->kind]);
@@ -57,7 +57,9 @@ static void counter_cpu(const struct sql_row *r, struct sql_cell *c)
 
 static void counter_value(const struct sql_row *r, struct sql_cell *c)
 {
-	if (r->row.counter.kind != PAIR_CPU_IDLE_STATE || r->row.counter.value != UINT32_MAX)
+	if (r->row.counter.kind == PAIR_PROGRAM_COUNTER)
+		cell_i64(c, (int64_t)r->row.counter.value);
+	else if (r->row.counter.kind != PAIR_CPU_IDLE_STATE || r->row.counter.value != UINT32_MAX)
 		cell_u64(c, r->row.counter.value);
 }
 
@@ -81,11 +83,11 @@ static void counter_pid(const struct sql_row *r, struct sql_cell *c)
 /* clang-format off */
 static const struct sql_column counter_columns[] = {
 	{ "ts", SQL_INTEGER, SQL_TIME, "from then on it has the value", first_ts },
-	{ "name", SQL_TEXT, SQL_PLAIN, "cpu_frequency_khz, cpu_idle_state, hw_pressure, gpu_memory_bytes, dsq_depth, or a counter of sched_ext", counter_name },
+	{ "name", SQL_TEXT, SQL_PLAIN, "cpu_frequency_khz, cpu_idle_state, hw_pressure, gpu_memory_bytes, dsq_depth, a counter of sched_ext, or what a program has written into trace_marker", counter_name },
 	{ "cpu", SQL_INTEGER, SQL_CPU, "of which CPU", counter_cpu },
 	{ "object", SQL_TEXT, SQL_MANY, "of which dispatch queue or GPU", counter_object },
 	{ "value", SQL_INTEGER, SQL_MANY, "null for an idle state that was left", counter_value },
-	{ "pid", SQL_INTEGER, SQL_PLAIN, "of GPU memory: of which process", counter_pid },
+	{ "pid", SQL_INTEGER, SQL_PLAIN, "of GPU memory and values of programs: of which process", counter_pid },
 };
 /* clang-format on */
 

@@ -5,7 +5,6 @@
 
 #include "abi/event_make.h"
 #include "analyses/passes.h"
-#include "model/allowed.h"
 
 #define MS 1000000ULL
 
@@ -141,119 +140,6 @@ static void one_that_was_moved_blames_who_held_its_queues(void **state)
 	                    "web (20) waited 32.0ms for a CPU: 30.0ms behind hog, 2.00ms behind db");
 	expect_eq(num_at(root, "bottlenecks.0.causes.0.wait_ns"), 30 * MS);
 	assert_string_equal(text_at(root, "bottlenecks.0.causes.1.comm"), "db");
-}
-
-static void bind(struct allowed *a, uint32_t tid, uint64_t mask)
-{
-	struct {
-		struct ev_affinity head;
-		uint64_t mask;
-	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = 1 },
-		            .tid = tid,
-		            .nr = 1 },
-		  .mask = mask };
-	struct ev_sink sink = allowed_sink(a);
-
-	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
-}
-
-/* CPU 1 is idle while "web" waits for CPU 0 from 1010 to 1050 ms. */
-static void beside_an_idle_cpu(struct pass_fixture *p)
-{
-	forked(&p->f, 900 * MS, 1, 10, "hog");
-	forked(&p->f, 900 * MS, 1, 20, "web");
-	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
-	sw(&p->f, 1000 * MS, 0, 20, 10, EV_STATE_S);
-	sw(&p->f, 1000 * MS, 1, 11, 0, EV_STATE_S);
-	wakeup(&p->f, 1010 * MS, 0, 20, 0);
-	sw(&p->f, 1050 * MS, 0, 10, 20, EV_STATE_S);
-	finish(p, 1100 * MS);
-}
-
-static void an_idle_cpu_that_it_may_not_use_is_named(void **state)
-{
-	struct pass_fixture *p = *state;
-	struct allowed *affinity;
-
-	beside_an_idle_cpu(p);
-	assert_int_equal(allowed_new(0, &affinity), 0);
-	bind(affinity, 20, 0x1);
-	p->source.affinity = affinity;
-	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
-	                            "bottlenecks.0.remedy"),
-	                    "CPU 1 was idle, but its affinity forbids it: let it use more CPUs");
-	expect_cause(run_pass(p, &pass_scheduling_bottlenecks), "affinity", "proved");
-	allowed_free(affinity);
-}
-
-static void an_idle_cpu_that_it_may_use_is_named(void **state)
-{
-	struct pass_fixture *p = *state;
-
-	beside_an_idle_cpu(p);
-	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
-	                            "bottlenecks.0.remedy"),
-	                    "CPU 1 was idle, and it may use it: the scheduler left it waiting, see "
-	                    "wasted_cores");
-	expect_cause(run_pass(p, &pass_scheduling_bottlenecks), "wasted_cores", "proved");
-}
-
-/* "web" waits five times behind "hog" on CPU 0; CPU 1 is idle, but during the third wait, which is the longest. */
-static void a_busy_moment_does_not_hide_an_idle_cpu(void **state)
-{
-	struct pass_fixture *p = *state;
-
-	forked(&p->f, 900 * MS, 1, 10, "hog");
-	forked(&p->f, 900 * MS, 1, 20, "web");
-	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
-	sw(&p->f, 990 * MS, 1, 11, 0, EV_STATE_S);
-	for (uint64_t i = 0, at = 1000; i < 5; i++, at += 100) {
-		sw(&p->f, at * MS, 0, 20, 10, EV_STATE_S);
-		wakeup(&p->f, (at + 10) * MS, 0, 20, 0);
-		if (i == 2)
-			sw(&p->f, (at + 10) * MS, 1, 0, 11, EV_STATE_RUNNABLE);
-		sw(&p->f, (at + (i == 2 ? 55 : 50)) * MS, 0, 10, 20, EV_STATE_S);
-		if (i == 2)
-			sw(&p->f, (at + 55) * MS, 1, 11, 0, EV_STATE_S);
-	}
-	finish(p, 1600 * MS);
-	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
-	                            "bottlenecks.0.remedy"),
-	                    "CPU 1 was idle, and it may use it: the scheduler left it waiting, see "
-	                    "wasted_cores");
-}
-
-/* It waits thirty times; CPU 1 is idle, but during the last eight of these waits. */
-static void a_busy_end_does_not_hide_an_idle_cpu(void **state)
-{
-	struct pass_fixture *p = *state;
-
-	forked(&p->f, 900 * MS, 1, 10, "hog");
-	forked(&p->f, 900 * MS, 1, 20, "web");
-	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
-	sw(&p->f, 990 * MS, 1, 11, 0, EV_STATE_S);
-	for (uint64_t i = 0, at = 1000; i < 30; i++, at += 100) {
-		if (i == 22)
-			sw(&p->f, at * MS, 1, 0, 11, EV_STATE_RUNNABLE);
-		sw(&p->f, at * MS, 0, 20, 10, EV_STATE_S);
-		wakeup(&p->f, (at + 10) * MS, 0, 20, 0);
-		sw(&p->f, (at + 50) * MS, 0, 10, 20, EV_STATE_S);
-	}
-	finish(p, 4100 * MS);
-	assert_non_null(
-		strstr(text_at(run_pass(p, &pass_scheduling_bottlenecks), "bottlenecks.0.remedy"),
-	               "CPU 1 was idle, and it may use it"));
-}
-
-static void an_idle_cpu_that_is_isolated_is_not_named(void **state)
-{
-	struct pass_fixture *p = *state;
-
-	beside_an_idle_cpu(p);
-	p->places[1].is_isolated = true;
-	assert_null(
-		strstr(text_at(run_pass(p, &pass_scheduling_bottlenecks), "bottlenecks.0.remedy"),
-	               "CPU 1"));
 }
 
 /* Woken for CPU 0, which stays idle for 30 ms. */
@@ -539,11 +425,6 @@ int main(void)
 		CASE(a_starvation_stands_above_every_rate),
 		CASE(victims_are_ranked_by_time_lost),
 		CASE(one_that_was_moved_blames_who_held_its_queues),
-		CASE(an_idle_cpu_that_it_may_not_use_is_named),
-		CASE(an_idle_cpu_that_it_may_use_is_named),
-		CASE(a_busy_moment_does_not_hide_an_idle_cpu),
-		CASE(a_busy_end_does_not_hide_an_idle_cpu),
-		CASE(an_idle_cpu_that_is_isolated_is_not_named),
 		CASE(an_idle_cpu_that_does_not_run_it_is_a_cause),
 		CASE(a_quota_is_named_and_no_task_blamed),
 		CASE(of_two_quotas_the_one_that_took_more_is_named),

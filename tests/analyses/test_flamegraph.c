@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "abi/profile.h"
 #include "analyses/passes.h"
 #include "profile/source_profile.h"
 
@@ -37,14 +38,14 @@ static const struct source_stack stacks[] = { { 0, 3 }, { 3, 3 }, { 6, 1 }, { 7,
 #define NO_STACK UINT32_MAX
 
 static const struct source_sample samples[] = {
-	{ 1100, 10, 0, 1, SOURCE_STACK_CPU },
-	{ 1200, 10, 0, 1, SOURCE_STACK_CPU },
-	{ 1300, 11, 1, 2, SOURCE_STACK_CPU },
-	{ 1400, 0, 2, 3, SOURCE_STACK_CPU },         /* idle: none */
-	{ 1500, 10, 0, NO_STACK, SOURCE_STACK_CPU }, /* counts, though its place is unknown */
-	{ 2010, 10, 0, 0, SOURCE_STACK_OFF_CPU },    /* behind its switch */
-	{ 2600, 0, 1, 0, SOURCE_STACK_WAKER },       /* an interrupt that wakes */
-	{ 3500, 11, 1, 3, SOURCE_STACK_WAKER },
+	{ 1100, 10, 0, 1, SOURCE_STACK_CPU, 0 },
+	{ 1200, 10, 0, 1, SOURCE_STACK_CPU, 0 },
+	{ 1300, 11, 1, 2, SOURCE_STACK_CPU, 0 },
+	{ 1400, 0, 2, 3, SOURCE_STACK_CPU, 0 },         /* idle: none */
+	{ 1500, 10, 0, NO_STACK, SOURCE_STACK_CPU, 0 }, /* counts, though its place is unknown */
+	{ 2010, 10, 0, 0, SOURCE_STACK_OFF_CPU, 0 },    /* behind its switch */
+	{ 2600, 0, 1, 0, SOURCE_STACK_WAKER, 0 },       /* an interrupt that wakes */
+	{ 3500, 11, 1, 3, SOURCE_STACK_WAKER, 0 },
 };
 
 static const struct source_stacks view = {
@@ -209,6 +210,107 @@ static void wakers_are_the_tasks_that_wake(void **state)
 	expect_eq(num_at(root, "total_samples"), 0);
 }
 
+/* Self is that of the function that waits; the scheduler is in no list. By what it was for, by process and thread. */
+static void lists_of_sleeps_say_what_waits(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	story(p, true);
+	p->args.category = "off-cpu";
+	p->args.from_ns = 2000;
+	p->args.to_ns = 2500;
+	root = run_pass(p, &pass_flamegraph);
+	assert_string_equal(text_at(root, "functions.0.function"), "vfs_read");
+	expect_eq(num_at(root, "functions.0.self_ns"), 500);
+	assert_string_equal(text_at(root, "callers.0.function"), "vfs_read"); /* not schedule */
+	assert_string_equal(text_at(root, "callers.1.function"), "main");
+	assert_string_equal(text_at(root, "waits.0.waited_for"), "vfs_read");
+	expect_eq(num_at(root, "waits.0.time_ns"), 500);
+	expect_eq(num_at(root, "thread_list.0.tid"), 10);
+	expect_eq(num_at(root, "processes.0.time_ns"), 500);
+	assert_string_equal(text_at(root, "processes.0.most_in"), "vfs_read");
+}
+
+#define SERIAL   1000000000ULL
+#define EVERY_NS 10000000ULL
+
+/* 1 s of one task, then 1 s of two: half of the wall clock each, a third and two thirds of the samples. */
+static void by_wall_clock_serial_parts_stand_out(void **state)
+{
+	static struct source_sample many[300];
+	static struct source_stacks known;
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+	uint32_t nr = 0;
+
+	sw(&p->f, 1, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, SERIAL, 1, 0, 11, EV_STATE_RUNNABLE);
+	sw(&p->f, 2 * SERIAL, 0, 10, 0, EV_STATE_S);
+	sw(&p->f, 2 * SERIAL, 1, 11, 0, EV_STATE_S);
+	finish(p, 2 * SERIAL + 1);
+	/* In main, alone; then in heavy, two at a time. */
+	for (uint64_t ts = EVERY_NS / 2; ts < 2 * SERIAL; ts += EVERY_NS) {
+		bool is_serial = ts < SERIAL;
+
+		many[nr++] = (struct source_sample){ ts, 10, 0, is_serial ? 3 : 1, SOURCE_STACK_CPU,
+			                             0 };
+		if (!is_serial)
+			many[nr++] = (struct source_sample){ ts, 11, 1, 1, SOURCE_STACK_CPU, 0 };
+	}
+	known = view;
+	known.samples = many;
+	known.nr_samples = nr;
+	known.nr_of[SOURCE_STACK_CPU] = nr;
+	known.nr_of[SOURCE_STACK_OFF_CPU] = known.nr_of[SOURCE_STACK_WAKER] = 0;
+	known.frequency = 100;
+	p->source.stacks = &known;
+	root = run_pass(p, &pass_flamegraph);
+	assert_string_equal(text_at(root, "functions.0.function"), "heavy");
+	expect_eq(num_at(root, "functions.0.self_samples"), 200);
+	expect_eq(num_at(root, "functions.1.self_samples"), 100);
+	p->args.category = "wall";
+	root = run_pass(p, &pass_flamegraph);
+	expect_eq(num_at(root, "total_samples"), 300);
+	expect_eq(num_at(root, "total_time_ns"), 2 * SERIAL);
+	expect_eq(num_at(root, "functions.0.self_ns"), SERIAL);
+	expect_eq(num_at(root, "functions.1.self_ns"), SERIAL);
+	/* The second task alone ran beside no other of its own. */
+	p->args.tid = 11;
+	root = run_pass(p, &pass_flamegraph);
+	expect_eq(num_at(root, "total_time_ns"), SERIAL);
+	/* A CPU alone: the other one still ran. */
+	p->args.tid = 0;
+	p->args.cpu = 1;
+	root = run_pass(p, &pass_flamegraph);
+	expect_eq(num_at(root, "total_time_ns"), SERIAL / 2);
+}
+
+/* Reasons that the recorder gave, with shares and what to do. */
+static void why_stacks_are_not_whole_is_reported(void **state)
+{
+	static struct source_sample given[sizeof(samples) / sizeof(samples[0])];
+	static struct source_stacks known;
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	story(p, true);
+	memcpy(given, samples, sizeof(samples));
+	given[0].end = PROF_END_NO_TABLE;
+	given[1].end = PROF_END_DEPTH;
+	known = view;
+	known.samples = given;
+	p->source.stacks = &known;
+	root = run_pass(p, &pass_flamegraph);
+	expect_eq(num_at(root, "broken_user_stacks"), 3);
+	assert_true(real_at(root, "broken_user_stacks_percent") == 75.0);
+	assert_string_equal(text_at(root, "broken_because.0.reason"), "no_table");
+	expect_eq(num_at(root, "broken_because.0.samples"), 1);
+	assert_true(real_at(root, "broken_because.0.percent") == 25.0);
+	assert_string_equal(text_at(root, "broken_because.1.reason"), "too_deep");
+	assert_non_null(strstr(text_at(root, "broken_because.1.what_to_do"), "127 frames"));
+}
+
 static void what_is_not_there_is_reported(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -240,6 +342,9 @@ int main(void)
 		CASE(sleeps_are_those_of_the_timeline),
 		CASE(no_stacks_still_show_states),
 		CASE(wakers_are_the_tasks_that_wake),
+		CASE(lists_of_sleeps_say_what_waits),
+		CASE(by_wall_clock_serial_parts_stand_out),
+		CASE(why_stacks_are_not_whole_is_reported),
 		CASE(what_is_not_there_is_reported),
 	};
 

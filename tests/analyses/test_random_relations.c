@@ -3,7 +3,7 @@
 
 #include "analyses/passes.h"
 
-#define STREAMS 1000
+#define STREAMS RANDOM_WORLDS(1000U)
 
 static uint64_t delay(const struct ref_wait *w)
 {

@@ -9,7 +9,7 @@
 
 #include "analyses/passes.h"
 
-#define STREAMS   1000
+#define STREAMS   RANDOM_WORLDS(1000U)
 #define CPUS      3
 #define MAX_SPANS 40
 #define MAX_NS    1500

@@ -1,6 +1,12 @@
 #include "../analyze/pass_fixture.h"
 
+#include <errno.h>
+
+#include "analyses/explain/explain.h"
 #include "analyses/passes.h"
+#include "analyses/waste.h"
+#include "analyze/scope.h"
+#include "ledger/ledger.h"
 #include "model/allowed.h"
 
 #define US 1000ULL
@@ -240,11 +246,115 @@ static void pairs_are_of_the_cpu_of_each_stay_and_open_waits_count(void **state)
 	expect_eq(num_at(root, "wasted_ns"), (30 + 50) * US);
 }
 
+/* What waste_span_fn was called with. */
+struct spans {
+	uint64_t from_ns[8], to_ns[8];
+	uint32_t nr, max;
+};
+
+static int note_span(void *ctx, uint64_t from_ns, uint64_t to_ns)
+{
+	struct spans *s = ctx;
+
+	if (s->nr == s->max)
+		return -E2BIG;
+	s->from_ns[s->nr] = from_ns;
+	s->to_ns[s->nr++] = to_ns;
+	return 0;
+}
+
+static int measure(struct pass_fixture *p, struct waste_cfg cfg, struct waste_sums *out)
+{
+	struct ledger *l = NULL;
+	struct scope sc;
+	int err;
+
+	assert_int_equal(scope_init(&sc, &p->source, &p->args, NULL), 0);
+	assert_int_equal(explain_ledger(&p->source, p->source.start_ns, p->source.end_ns, &l), 0);
+	cfg.sc = &sc;
+	cfg.ledger = l;
+	err = waste_measure(&cfg, out);
+	ledger_free(l);
+	scope_done(&sc);
+	return err;
+}
+
+/* 11 waits from 1050 to 1200 and may use CPUs 0 and 3; CPU 3 is idle until 1080, and from 1130 on. */
+static void each_time_of_waste_is_reported(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct spans spans = { .max = 8 }, none = { .max = 0 };
+	struct waste_sums sums = { 0 };
+	struct allowed *affinity;
+
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	bind(affinity, 11, 0x9, 0);
+	sw(&p->f, 1000 * US, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 3, 20, 0, EV_STATE_S);
+	waking(&p->f, 1050 * US, 0, 11, 10);
+	sw(&p->f, 1080 * US, 3, 0, 21, EV_STATE_RUNNABLE);
+	sw(&p->f, 1130 * US, 3, 21, 0, EV_STATE_S);
+	sw(&p->f, 1200 * US, 0, 10, 11, EV_STATE_S);
+	finish(p, 1300 * US);
+	p->source.affinity = affinity;
+	assert_int_equal(measure(p, (struct waste_cfg){ .span = note_span, .ctx = &spans }, &sums),
+	                 0);
+	expect_eq(sums.wasted_ns, (30 + 70) * US);
+	expect_eq(spans.nr, 2);
+	expect_eq(spans.from_ns[0], 1050 * US);
+	expect_eq(spans.to_ns[0], 1080 * US);
+	expect_eq(spans.from_ns[1], 1130 * US);
+	expect_eq(spans.to_ns[1], 1200 * US);
+	waste_sums_done(&sums);
+	assert_int_equal(measure(p, (struct waste_cfg){ .span = note_span, .ctx = &none }, &sums),
+	                 -E2BIG);
+	/* A part of the time: 1100 to 1150. */
+	p->args.from_ns = 1100 * US;
+	p->args.to_ns = 1150 * US;
+	spans.nr = 0;
+	assert_int_equal(measure(p, (struct waste_cfg){ .span = note_span, .ctx = &spans }, &sums),
+	                 0);
+	expect_eq(sums.wasted_ns, 20 * US);
+	expect_eq(spans.nr, 1);
+	expect_eq(spans.from_ns[0], 1130 * US);
+	expect_eq(spans.to_ns[0], 1150 * US);
+	waste_sums_done(&sums);
+	allowed_free(affinity);
+}
+
+static void waits_of_tasks_whose_cpus_are_unknown_can_be_left_out(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct waste_sums sums = { 0 };
+	struct allowed *affinity;
+
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	one_waits(p);
+	p->source.affinity = affinity;
+	assert_int_equal(measure(p, (struct waste_cfg){ .needs_affinity = true }, &sums), 0);
+	expect_eq(sums.wasted_ns, 0);
+	expect_eq(sums.nr_waits, 0);
+	expect_eq(sums.nr_unknown, 1);
+	waste_sums_done(&sums);
+	/* What is all CPUs is known. */
+	bind(affinity, 11, 0x7, EV_AFFINITY_ALL);
+	assert_int_equal(measure(p, (struct waste_cfg){ .needs_affinity = true }, &sums), 0);
+	expect_eq(sums.wasted_ns, 150 * US);
+	expect_eq(sums.nr_unknown, 0);
+	waste_sums_done(&sums);
+	allowed_free(affinity);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			pairs_are_of_the_cpu_of_each_stay_and_open_waits_count, pass_setup,
+			pass_teardown),
+		cmocka_unit_test_setup_teardown(each_time_of_waste_is_reported, pass_setup,
+		                                pass_teardown),
+		cmocka_unit_test_setup_teardown(
+			waits_of_tasks_whose_cpus_are_unknown_can_be_left_out, pass_setup,
 			pass_teardown),
 		cmocka_unit_test_setup_teardown(waits_beside_idle_cpus_are_added_up_by_pair,
 		                                pass_setup, pass_teardown),

@@ -54,6 +54,28 @@ static void numbers_of_any_size_are_sorted(void **state)
 	}
 }
 
+/* Only the upper bits are in order, and every number is still there. */
+static void the_lowest_bits_may_be_left_out(void **state)
+{
+	static const size_t sizes[] = { 2, 100, 5000 };
+	unsigned int seed = 3;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		size_t nr = sizes[k];
+		uint64_t mine[5000], sum = 0, after = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			sum += mine[i] = any(&seed);
+		sort_u64_above(mine, nr, 18);
+		for (size_t i = 0; i < nr; i++) {
+			after += mine[i];
+			assert_true(!i || mine[i - 1] >> 18 <= mine[i] >> 18);
+		}
+		expect_eq(after, sum);
+	}
+}
+
 static void published_percentiles_come_out(void **state)
 {
 	struct samples s = { 0 };
@@ -204,8 +226,13 @@ static void pairs_are_counted_once_each(void **state)
 		assert_true(e.at[i].max_ns * e.at[i].count >= e.at[i].sum_ns);
 		for (uint32_t k = 0; k < i; k++)
 			assert_false(e.at[i].by == e.at[k].by && e.at[i].to == e.at[k].to);
+		expect_eq(edges_find(&e, e.at[i].by, e.at[i].to), i);
+		assert_ptr_equal(edges_get(&e, e.at[i].by, e.at[i].to), &e.at[i]);
 	}
 	expect_eq(count, 1000);
+	expect_eq(edges_find(&e, 77, 1), EDGES_NONE);
+	expect_eq(edges_get(&e, 77, 1)->count, 0);
+	expect_eq(edges_find(&e, 77, 1), e.nr - 1);
 	edges_done(&e);
 }
 
@@ -303,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(histograms_go_in_ones_twos_and_fives),
 		cmocka_unit_test(numbers_of_any_size_are_sorted),
+		cmocka_unit_test(the_lowest_bits_may_be_left_out),
 		cmocka_unit_test(published_percentiles_come_out),
 		cmocka_unit_test(the_best_are_kept_best_first),
 		cmocka_unit_test(many_are_ranked_as_sorting_would),

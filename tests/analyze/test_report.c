@@ -52,6 +52,49 @@ static void texts_are_copied(void **state)
 	report_free(r);
 }
 
+/* Every type, with keys of its own: what was copied from may be freed. */
+static void a_copy_outlives_its_report(void **state)
+{
+	struct report *from = report_new(0), *r = report_new(0);
+	const struct report_node *root;
+
+	(void)state;
+	report_begin_object(from, NULL);
+	report_begin_array(from, report_printf(from, "list_%d", 1));
+	for (uint64_t i = 0; i < 3; i++)
+		report_u64(from, NULL, i);
+	report_end_array(from);
+	report_begin_object(from, "inner");
+	report_id(from, "id", 1ULL << 60);
+	report_double(from, "f", 2.5, 3);
+	report_bool(from, "b", true);
+	report_i64(from, "i", -1);
+	report_string(from, "t", "text");
+	report_null(from, "none");
+	report_end_object(from);
+	report_end_object(from);
+	report_begin_object(r, NULL);
+	report_copy(r, report_at(report_root(from), "list_1")->key,
+	            report_at(report_root(from), "list_1"));
+	report_copy(r, "other", report_at(report_root(from), "inner"));
+	report_end_object(r);
+	report_free(from);
+	assert_int_equal(report_error(r), 0);
+	root = report_root(r);
+	expect_eq(report_at(root, "list_1")->nr, 3);
+	expect_eq(report_at(root, "list_1.1")->u64, 1);
+	expect_eq(report_at(root, "other")->nr, 6);
+	assert_true(report_at(root, "other.id")->is_id);
+	expect_eq(report_at(root, "other.id")->u64, 1ULL << 60);
+	assert_true(report_at(root, "other.f")->f == 2.5);
+	expect_eq(report_at(root, "other.f")->decimals, 3);
+	assert_true(report_at(root, "other.b")->b);
+	assert_true(report_at(root, "other.i")->i64 == -1);
+	assert_string_equal(report_at(root, "other.t")->text, "text");
+	expect_eq(report_at(root, "other.none")->type, REPORT_NULL);
+	report_free(r);
+}
+
 static void a_value_in_the_wrong_place_spoils_the_report(void **state)
 {
 	struct report *r = report_new(0);
@@ -160,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_come_back_by_their_path),
 		cmocka_unit_test(texts_are_copied),
+		cmocka_unit_test(a_copy_outlives_its_report),
 		cmocka_unit_test(a_value_in_the_wrong_place_spoils_the_report),
 		cmocka_unit_test(a_report_ends_at_its_cap),
 		cmocka_unit_test(a_part_of_nothing_is_unknown),

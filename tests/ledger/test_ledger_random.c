@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "ledger/sweep.h"
+#include "ledger/divide.h"
 
-#define WORLDS    400
+#define WORLDS    RANDOM_WORLDS(400U)
 #define STEPS     60
 #define TASKS     7
 #define MAX_TIME  4096
@@ -431,58 +431,112 @@ struct sums {
 	uint64_t by_what[UNITS][TASKS + 3]; /* of tasks */
 };
 
-static int add(void *ctx, uint32_t unit, uint32_t nr, const struct ledger_part *part)
+static void add(struct sums *sums, uint32_t unit, uint32_t nr, const struct ledger_part *part)
 {
 	uint64_t ns = nr * (part->end_ns - part->start_ns);
-	struct sums *sums = ctx;
 
 	sums->ns[unit][part->kind] += ns;
 	if (part->kind == LEDGER_TASK)
 		sums->by_what[unit][part->what] += ns;
+}
+
+static int add_part(void *ctx, uint32_t unit, const struct ledger_part *part)
+{
+	add(ctx, unit, 1, part);
 	return 0;
 }
 
-static void add_parts(struct machine *m, struct sums *alone, struct sums *swept,
-                      struct sweep_stay *stays, size_t *nr)
+#define WIDTH (LEDGER_KINDS + TASKS + 3)
+
+/* Some tasks have a column, some from a time on, some none. */
+static void choose_columns(struct divide_column *columns, unsigned int seed)
+{
+	for (uint32_t i = 0; i < TASKS + 3; i++) {
+		static const uint64_t since[] = { 0, MAX_TIME / 4, UINT64_MAX };
+
+		columns[i] = (struct divide_column){ since[(i + seed) % 3], LEDGER_KINDS + i };
+	}
+}
+
+static void add_matrix(struct sums *sums, const struct divide *d)
+{
+	for (uint32_t unit = 0; unit < UNITS; unit++) {
+		const uint64_t *row = d->sums + unit * d->width;
+
+		for (uint32_t i = 0; i < LEDGER_KINDS; i++)
+			sums->ns[unit][i] += row[i];
+		for (uint32_t i = 0; i < TASKS + 3; i++) {
+			sums->ns[unit][LEDGER_TASK] += row[LEDGER_KINDS + i];
+			sums->by_what[unit][i] += row[LEDGER_KINDS + i];
+		}
+	}
+}
+
+static void add_parts(struct machine *m, struct sums *alone, struct sums *divided, struct divide *d)
 {
 	for (uint32_t i = 0; i < m->w.f->nr_waits; i++) {
 		const struct pair_wait *w = &m->w.f->waits[i];
+		uint32_t unit = w->task % UNITS;
 		struct ledger_walk walk;
 		struct ledger_part part;
 
 		expect_eq(ledger_begin(m->w.ledger, w, &walk), 0);
 		while (ledger_next(&walk, &part))
-			add(alone, w->task % UNITS, 1, &part);
+			add(alone, unit, 1, &part);
 		expect_eq(ledger_begin(m->w.ledger, w, &walk), 0);
 		while (ledger_next_stay(&walk, &part)) {
-			if (part.kind != LEDGER_STAY) {
-				add(swept, w->task % UNITS, 1, &part);
-				continue;
-			}
-			assert_true(*nr < MAX_PARTS);
-			stays[(*nr)++] = (struct sweep_stay){ part.start_ns, part.end_ns,
-				                              w->task % UNITS, part.cpu };
+			struct ledger_stay stay = { part.start_ns, part.end_ns, unit, part.cpu };
+
+			if (part.kind == LEDGER_STAY)
+				expect_eq(divide_stay(d, &stay), 0);
+			else
+				add(divided, unit, 1, &part);
 		}
 	}
 }
 
-static void a_sweep_gives_the_sums_of_all_parts(void **state)
+/* Places are listed once each, when they are no longer 0. */
+static void expect_touched(const struct divide *d)
 {
-	static struct sweep_stay stays[MAX_PARTS];
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < UNITS * d->width; i++)
+		nr += d->sums[i] != 0;
+	expect_eq(nr, d->nr_touched);
+	for (uint32_t i = 0; i < nr; i++)
+		assert_true(d->sums[d->touched[i]]);
+}
+
+static void divided_stays_give_the_sums_of_all_parts(void **state)
+{
 	static struct machine m;
 
 	(void)state;
 	for (unsigned int seed = 1; seed <= WORLDS; seed++) {
-		struct sums alone = { 0 }, swept = { 0 };
-		size_t nr = 0;
+		struct sums alone = { 0 }, divided = { 0 };
+		struct divide_column columns[TASKS + 3];
+		uint64_t matrix[UNITS * WIDTH] = { 0 };
+		uint32_t touched[UNITS * WIDTH];
+		struct divide d = { .columns = columns,
+			            .sums = seed % 4 ? matrix : NULL,
+			            .width = WIDTH,
+			            .touched = touched,
+			            .is_urgent_apart = seed % 2,
+			            .part = add_part,
+			            .ctx = &divided };
 
 		run(&m, seed);
-		add_parts(&m, &alone, &swept, stays, &nr);
-		expect_eq(sweep_run(m.w.ledger, stays, nr, UNITS,
-		                    &(struct sweep_out){ .ctx = &swept, .part = add }),
-		          0);
-		assert_memory_equal(alone.ns, swept.ns, sizeof(alone.ns));
-		assert_memory_equal(alone.by_what, swept.by_what, sizeof(alone.by_what));
+		choose_columns(columns, seed);
+		d.l = m.w.ledger;
+		expect_eq(divide_init(&d), 0);
+		add_parts(&m, &alone, &divided, &d);
+		if (d.sums) {
+			add_matrix(&divided, &d);
+			expect_touched(&d);
+		}
+		divide_done(&d);
+		assert_memory_equal(alone.ns, divided.ns, sizeof(alone.ns));
+		assert_memory_equal(alone.by_what, divided.by_what, sizeof(alone.by_what));
 		world_end(&m.w);
 	}
 }
@@ -491,7 +545,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_those_of_a_plain_calculation),
-		cmocka_unit_test(a_sweep_gives_the_sums_of_all_parts),
+		cmocka_unit_test(divided_stays_give_the_sums_of_all_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,8 @@ static void nothing_is_known_of_others(void **state)
 	add_affinity(a, 100, 7, 0x1, 0, 0);
 	expect_eq(allowed_word(a, 7, 100), 1);
 	expect_eq(allowed_word(a, 8, 100), 0);
+	assert_true(allowed_is_known(a, 7));
+	assert_false(allowed_is_known(a, 8));
 	assert_true(allowed_cpu(a, 8, 5, 100));
 	allowed_free(a);
 }

@@ -134,6 +134,20 @@ static void what_the_kernel_counts_are_counters_by_name(void **state)
 	expect_eq(f->counters[0].cpu, PAIR_NO_CPU);
 }
 
+static void what_programs_write_are_counters_of_a_process(void **state)
+{
+	struct fixture *f = *state;
+
+	push(f, &(struct ev_counter){ HDR(EV_COUNTER, ev_counter, 1, 10), .value = -6, .tid = 9,
+	                              .tgid = 8, .name = "queue" });
+	expect_eq(f->nr_counters, 1);
+	expect_eq(f->counters[0].kind, PAIR_PROGRAM_COUNTER);
+	assert_string_equal(tasks_string(f->tasks, (uint32_t)f->counters[0].id), "queue");
+	expect_eq((int64_t)f->counters[0].value, -6);
+	expect_eq(f->counters[0].tgid, 8);
+	expect_eq(f->counters[0].cpu, PAIR_NO_CPU);
+}
+
 static void what_sched_ext_says_of_a_slice(void **state)
 {
 	struct fixture *f = *state;
@@ -620,6 +634,7 @@ int main(void)
 		T(a_queue_of_unknown_time_has_no_start),
 		T(depths_are_counters_of_their_queue),
 		T(what_the_kernel_counts_are_counters_by_name),
+		T(what_programs_write_are_counters_of_a_process),
 		T(what_sched_ext_says_of_a_slice),
 		T(each_counter_of_a_slice_is_a_row),
 		T(a_request_waits_and_is_worked_on),

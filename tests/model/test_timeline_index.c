@@ -12,7 +12,7 @@
 #define PART     (32 * ROWS)
 #define NR_TASKS 40U
 #define NR_CPUS  5U
-#define SHOTS    8U
+#define SHOTS    (IS_SANITIZED ? 2U : 8U)
 
 struct world {
 	struct timeline *t;

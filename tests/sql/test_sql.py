@@ -15,7 +15,7 @@ OWN = DATA / "together" / "together.pftrace.gz"  # interrupts, softirqs, migrati
 SCX = DATA / "perfetto" / "e-guest-scx-vtime.pftrace.gz"
 EEVDF = DATA / "perfetto" / "e-guest-eevdf.pftrace.gz"
 PERF = DATA / "perf" / "host-sched.data.gz"
-STACKS = DATA / "perf" / "host-callgraph.data.gz"
+STACKS = DATA / "ftrace" / "perf-script-guest-7.2-callgraph.txt.gz"  # has its names itself
 CALLS = DATA / "perf" / "host-syscalls.data.gz"
 PMU = DATA / "wprof" / "guest-d3-pmu.pb.gz"
 CGROUPS = DATA / "perf" / "guest-6.1-cgroups.data.gz"
@@ -336,9 +336,9 @@ def samples_and_their_leaves_are_those_of_flamegraph():
     profile = ask(STACKS, "flamegraph")
     assert one(STACKS, "SELECT count(*) FROM sample WHERE kind = 'cpu' AND tid") == profile["total_samples"]
     # What has no name is called by its address there.
-    same(sql(STACKS, """SELECT s.name, count(*) FROM sample JOIN stack s USING (stack_id) WHERE depth = 0 AND kind = 'cpu'
-                        AND tid AND s.name IS NOT NULL GROUP BY s.name"""),
-         [(f["function"], f["self_samples"]) for f in profile["functions"]
+    same(sql(STACKS, """SELECT s.name, s.module, count(*) FROM sample JOIN stack s USING (stack_id) WHERE depth = 0
+                        AND kind = 'cpu' AND tid AND s.name IS NOT NULL GROUP BY s.name, s.module"""),
+         [(f["function"], f["module"], f["self_samples"]) for f in profile["functions"]
           if f["self_samples"] and not f["function"].startswith("0x") and f["function"] != "unknown"])
 
 
@@ -443,7 +443,7 @@ def rows_beyond_the_limit_are_said():
 
 @case
 def what_is_wrong_is_said_in_a_sentence():
-    assert "which file?" in refused("query", "--sql", "SELECT 1", code=2)
+    assert "no file is named" in refused("query", "--sql", "SELECT 1", code=2)
     assert "--sql does not go with --where" in refused("query", PERF, "--sql", "SELECT 1", "-w", "x=1", code=2)
     assert "--sql does not go with a filter" in refused("query", PERF, "--sql", "SELECT 1", "--pid", "1", code=2)
     assert "no such column: duration; wait has id, ts, dur, " in refused("query", PERF, "--sql", "SELECT duration FROM wait")

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
+#include "analyses/bottlenecks/idle_beside.h"
 #include "analyses/explain/explain.h"
 #include "base/text.h"
-#include "ledger/occupancy.h"
 
 #define LONG_NS     10000000ULL
 #define LOST_SHARE  100 /* a 100th of the time */
@@ -54,91 +54,33 @@ static void add_cause(struct bottleneck *x, const struct bottleneck_cause *c)
 static void find_causes(const struct blame_sums *b, struct bottleneck *x)
 {
 	const struct blame_victim *v = &b->victims[x->victim];
-	const struct edge *at;
-	uint32_t nr = blame_sums_culprits(b, x->victim, &at);
+	struct blame_culprit most[BOTTLENECK_CAUSES];
+	uint32_t nr = blame_pairs_most(&b->pairs, x->victim, BOTTLENECK_CAUSES, most);
 
 	for (uint32_t i = 0; i < nr; i++)
-		add_cause(x, &(struct bottleneck_cause){ at[i].sum_ns, at[i].to, LEDGER_TASK });
+		add_cause(x, &(struct bottleneck_cause){ most[i].ns, most[i].unit, LEDGER_TASK });
 	for (int kind = 0; kind < LEDGER_KINDS; kind++)
 		if (kind != LEDGER_TASK && v->ns[kind])
 			add_cause(x, &(struct bottleneck_cause){ .ns = v->ns[kind],
 			                                         .kind = (uint8_t)kind });
 }
 
-static uint64_t idle_ns(const struct occupancy *o, uint64_t from_ns, uint64_t to_ns)
+struct bottleneck_cause bottleneck_main_cause(const struct blame_sums *b, uint32_t victim)
 {
-	uint64_t sum = 0;
+	struct bottleneck x = { .victim = victim };
 
-	for (uint32_t i = occupancy_find(o, from_ns); i < o->nr && o->at[i].start_ns < to_ns; i++) {
-		uint64_t end_ns = i + 1 < o->nr ? o->at[i + 1].start_ns : o->end_ns;
-		uint64_t from = o->at[i].start_ns > from_ns ? o->at[i].start_ns : from_ns;
-
-		end_ns = end_ns < to_ns ? end_ns : to_ns;
-		if (o->at[i].kind == OCCUPANCY_IDLE && end_ns > from)
-			sum += end_ns - from;
-	}
-	return sum;
+	find_causes(b, &x);
+	return x.causes[0];
 }
 
-/* What a CPU was idle during some of the longest waits of a victim; of each, if its task might use the CPU then, or if not. */
-static uint64_t idle_meanwhile(const struct blame_sums *b, const struct bottleneck *x,
-                               const struct ledger *l, uint32_t cpu, bool may_use)
+int bottleneck_find(const struct blame_sums *b, const struct ledger *l, struct bottleneck *list,
+                    uint32_t nr)
 {
-	const struct blame_victim *v = &b->victims[x->victim];
-	uint32_t nr = v->nr_long < BLAME_LONG ? v->nr_long : BLAME_LONG;
-	uint64_t sum = 0;
-
 	for (uint32_t i = 0; i < nr; i++) {
-		union timeline_row row;
-		uint64_t from_ns;
-
-		if (!timeline_row(b->sc->s->timeline, TIMELINE_WAIT, v->long_ids[i], &row))
-			continue;
-		from_ns = pair_wait_woken_ns(&row.wait);
-		if (source_may_use(b->sc->s, row.wait.task, cpu, from_ns) == may_use)
-			sum += idle_ns(ledger_cpu(l, cpu), from_ns, row.wait.end_ns);
+		list[i] = (struct bottleneck){ .victim = list[i].victim };
+		find_causes(b, &list[i]);
 	}
-	return sum;
-}
-
-static uint64_t long_waits_ns(const struct blame_sums *b, uint32_t victim)
-{
-	const struct blame_victim *v = &b->victims[victim];
-	uint32_t nr = v->nr_long < BLAME_LONG ? v->nr_long : BLAME_LONG;
-	union timeline_row row;
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < nr; i++)
-		if (timeline_row(b->sc->s->timeline, TIMELINE_WAIT, v->long_ids[i], &row))
-			sum += row.wait.end_ns - pair_wait_woken_ns(&row.wait);
-	return sum;
-}
-
-static void find_idle(const struct blame_sums *b, const struct ledger *l, struct bottleneck *x)
-{
-	x->judged_ns = long_waits_ns(b, x->victim);
-	for (uint32_t cpu = 0; cpu < b->sc->nr_cpus; cpu++) {
-		uint64_t ns;
-
-		if (source_is_isolated(b->sc->s, cpu))
-			continue;
-		ns = idle_meanwhile(b, x, l, cpu, true);
-		x->idle_cpu = ns > x->idle_ns ? cpu : x->idle_cpu;
-		x->idle_ns = ns > x->idle_ns ? ns : x->idle_ns;
-		ns = idle_meanwhile(b, x, l, cpu, false);
-		if (ns > x->idle_forbidden_ns) {
-			x->idle_forbidden_cpu = cpu;
-			x->idle_forbidden_ns = ns;
-		}
-	}
-}
-
-void bottleneck_find(const struct blame_sums *b, uint32_t victim, const struct ledger *l,
-                     struct bottleneck *out)
-{
-	*out = (struct bottleneck){ .victim = victim };
-	find_causes(b, out);
-	find_idle(b, l, out);
+	return idle_beside_find(b, l, list, nr);
 }
 
 static const char *name_of(const struct blame_sums *b, uint32_t unit)
@@ -146,11 +88,64 @@ static const char *name_of(const struct blame_sums *b, uint32_t unit)
 	return source_comm(b->sc->s, b->units->names[unit]);
 }
 
+bool bottleneck_is_urgent(const struct blame_sums *b, uint32_t culprit)
+{
+	return b->urgent_ns[culprit] * 2 > b->caused_ns[culprit];
+}
+
 const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struct report *r)
 {
-	if (b->urgent_ns[culprit] * 2 <= b->caused_ns[culprit])
+	if (!bottleneck_is_urgent(b, culprit))
 		return NULL;
 	return explain_class(b->urgent[culprit], b->policy[culprit], r);
+}
+
+static bool is_kthread(const struct blame_sums *b, uint32_t task)
+{
+	const struct task *t = tasks_at(b->sc->s->tasks, task);
+
+	return t && t->is_kthread;
+}
+
+/* Of a victim that waits behind tasks. */
+static enum bottleneck_why why_behind_tasks(const struct blame_sums *b, const struct bottleneck *x)
+{
+	const struct blame_victim *v = &b->victims[x->victim];
+	uint32_t culprit = x->causes[0].culprit;
+	/* While it is throttled no CPU may run it: more than half of the wait was beside an idle CPU even if all of that was, too. */
+	uint64_t most_ns = v->wait_ns / 2 + v->ns[LEDGER_THROTTLED];
+
+	if (x->may_use.ns > most_ns)
+		return BOTTLENECK_WASTED_CORES;
+	/* Threads of the kernel that have one CPU are its own. */
+	if (!is_kthread(b, v->longest.task) && x->forbidden.ns > most_ns)
+		return BOTTLENECK_AFFINITY;
+	if (bottleneck_is_urgent(b, culprit) && culprit != x->victim)
+		return BOTTLENECK_REAL_TIME;
+	if (v->nr_new >= MANY_TASKS && v->nr_new * 2 >= v->nr_waits)
+		return BOTTLENECK_NEW_TASKS;
+	return culprit == x->victim ? BOTTLENECK_OVERLOAD : BOTTLENECK_NEIGHBOUR;
+}
+
+enum bottleneck_why bottleneck_why(const struct blame_sums *b, const struct bottleneck *x)
+{
+	static const enum bottleneck_why by_kind[] = {
+		[LEDGER_UNKNOWN] = BOTTLENECK_UNKNOWN,
+		[LEDGER_WAKING] = BOTTLENECK_WAKING,
+		[LEDGER_QUEUE] = BOTTLENECK_DISPATCH_QUEUE,
+		[LEDGER_THROTTLED] = BOTTLENECK_LIMIT,
+		[LEDGER_STOLEN] = BOTTLENECK_STEAL,
+		[LEDGER_INTERRUPT] = BOTTLENECK_INTERRUPTS,
+		[LEDGER_SOFTIRQ] = BOTTLENECK_SOFTIRQS,
+		[LEDGER_TASK] = BOTTLENECK_NEIGHBOUR,
+		[LEDGER_IDLE] = BOTTLENECK_IDLE,
+	};
+
+	_Static_assert(sizeof(by_kind) / sizeof(by_kind[0]) == LEDGER_KINDS, "a kind has no cause");
+	if (!x->nr_causes)
+		return BOTTLENECK_UNKNOWN;
+	return x->causes[0].kind == LEDGER_TASK ? why_behind_tasks(b, x)
+	                                        : by_kind[x->causes[0].kind];
 }
 
 static const char *cause_text(const struct blame_sums *b, const struct bottleneck *x,
@@ -182,6 +177,22 @@ static const char *cause_text(const struct blame_sums *b, const struct bottlenec
 	                     class ? class : "", class ? ")" : "");
 }
 
+/* That it need not have waited. */
+static const char *avoidable_text(const struct blame_sums *b, const struct bottleneck *x,
+                                  struct report *r)
+{
+	enum bottleneck_why why = bottleneck_why(b, x);
+	bool is_forbidden = why == BOTTLENECK_AFFINITY;
+	const struct idle_beside *at = is_forbidden ? &x->forbidden : &x->may_use;
+
+	if (!is_forbidden && why != BOTTLENECK_WASTED_CORES)
+		return "";
+	return report_printf(r, ", %.0f %% of it while CPU %" PRIu32 " was idle, %s",
+	                     100.0 * (double)at->ns / (double)b->victims[x->victim].wait_ns,
+	                     at->cpu,
+	                     is_forbidden ? "but its affinity forbids it" : "and it may use it");
+}
+
 const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck *x,
                             struct report *r)
 {
@@ -194,8 +205,8 @@ const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck 
 	else
 		text = report_printf(r, "%s (%" PRIu32 ")", name_of(b, x->victim),
 		                     source_tid(b->sc->s, v->longest.task));
-	text = report_printf(r, "%s waited %s for a CPU", text,
-	                     text_duration(t, sizeof(t), v->wait_ns));
+	text = report_printf(r, "%s waited %s for a CPU%s", text,
+	                     text_duration(t, sizeof(t), v->wait_ns), avoidable_text(b, x, r));
 	for (uint32_t i = 0; i < x->nr_causes; i++) {
 		if (i && x->causes[i].ns < v->wait_ns / SMALL_CAUSE)
 			break;
@@ -209,54 +220,6 @@ const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck 
 	if (v->longest.is_open)
 		text = report_printf(r, "%s, not over at the end", text);
 	return text;
-}
-
-static bool is_kthread(const struct blame_sums *b, uint32_t task)
-{
-	const struct task *t = tasks_at(b->sc->s->tasks, task);
-
-	return t && t->is_kthread;
-}
-
-/* Of a victim that waits behind tasks. */
-static enum bottleneck_why why_behind_tasks(const struct blame_sums *b, const struct bottleneck *x)
-{
-	const struct blame_victim *v = &b->victims[x->victim];
-	uint32_t culprit = x->causes[0].culprit;
-	bool is_urgent = b->urgent_ns[culprit] * 2 > b->caused_ns[culprit];
-
-	/* Threads of the kernel that have one CPU are its own. */
-	if (!is_kthread(b, v->longest.task) && x->idle_forbidden_ns > x->judged_ns / 2 &&
-	    x->idle_ns <= x->judged_ns / 2)
-		return BOTTLENECK_AFFINITY;
-	if (x->idle_ns > x->judged_ns / 2)
-		return BOTTLENECK_WASTED_CORES;
-	if (is_urgent && culprit != x->victim)
-		return BOTTLENECK_REAL_TIME;
-	if (v->nr_new >= MANY_TASKS && v->nr_new * 2 >= v->nr_waits)
-		return BOTTLENECK_NEW_TASKS;
-	return culprit == x->victim ? BOTTLENECK_OVERLOAD : BOTTLENECK_NEIGHBOUR;
-}
-
-enum bottleneck_why bottleneck_why(const struct blame_sums *b, const struct bottleneck *x)
-{
-	static const enum bottleneck_why by_kind[] = {
-		[LEDGER_UNKNOWN] = BOTTLENECK_UNKNOWN,
-		[LEDGER_WAKING] = BOTTLENECK_WAKING,
-		[LEDGER_QUEUE] = BOTTLENECK_DISPATCH_QUEUE,
-		[LEDGER_THROTTLED] = BOTTLENECK_LIMIT,
-		[LEDGER_STOLEN] = BOTTLENECK_STEAL,
-		[LEDGER_INTERRUPT] = BOTTLENECK_INTERRUPTS,
-		[LEDGER_SOFTIRQ] = BOTTLENECK_SOFTIRQS,
-		[LEDGER_TASK] = BOTTLENECK_NEIGHBOUR,
-		[LEDGER_IDLE] = BOTTLENECK_IDLE,
-	};
-
-	_Static_assert(sizeof(by_kind) / sizeof(by_kind[0]) == LEDGER_KINDS, "a kind has no cause");
-	if (!x->nr_causes)
-		return BOTTLENECK_UNKNOWN;
-	return x->causes[0].kind == LEDGER_TASK ? why_behind_tasks(b, x)
-	                                        : by_kind[x->causes[0].kind];
 }
 
 const char *bottleneck_why_name(enum bottleneck_why why)
@@ -303,14 +266,10 @@ const char *bottleneck_remedy(const struct blame_sums *b, const struct bottlenec
 
 	switch (bottleneck_why(b, x)) {
 	case BOTTLENECK_AFFINITY:
-		return report_printf(
-			r, "CPU %u was idle, but its affinity forbids it: let it use more CPUs",
-			x->idle_forbidden_cpu);
+		return report_printf(r, "let it use CPU %" PRIu32 ", too (taskset, cpuset)",
+		                     x->forbidden.cpu);
 	case BOTTLENECK_WASTED_CORES:
-		return report_printf(r,
-		                     "CPU %u was idle, and it may use it: the scheduler left it "
-		                     "waiting, see wasted_cores",
-		                     x->idle_cpu);
+		return "the scheduler left it waiting beside an idle CPU: look at wasted_cores";
 	case BOTTLENECK_REAL_TIME:
 		name = name_of(b, culprit);
 		return report_printf(r, "%s has %s: lower it, or give %s CPUs of its own", name,

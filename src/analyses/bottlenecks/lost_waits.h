@@ -14,6 +14,7 @@
 
 #include "analyses/blame_sums.h"
 #include "analyze/report.h"
+#include "base/attr.h"
 
 #define BOTTLENECK_CAUSES 3
 
@@ -23,14 +24,18 @@ struct bottleneck_cause {
 	uint8_t kind;     /* enum ledger_kind */
 };
 
+/* A CPU that was idle while a victim waited. */
+struct idle_beside {
+	uint64_t ns;  /* in all its waits together */
+	uint32_t cpu; /* PAIR_NO_CPU: none was idle for long */
+};
+
 struct bottleneck {
 	uint32_t victim;                                   /* unit */
 	struct bottleneck_cause causes[BOTTLENECK_CAUSES]; /* the longest first */
 	uint32_t nr_causes;
-	/* During some of its longest waits, judged_ns in all: the CPU that was idle most, of those that it may use, and of the others. */
-	uint64_t judged_ns;
-	uint32_t idle_cpu, idle_forbidden_cpu;
-	uint64_t idle_ns, idle_forbidden_ns;
+	/* Of the CPUs that it may use, and of the others, the one that was idle most. */
+	struct idle_beside may_use, forbidden;
 };
 
 /* What kept a victim waiting most, by which the remedy is chosen. */
@@ -54,12 +59,20 @@ enum bottleneck_why bottleneck_why(const struct blame_sums *b, const struct bott
 const char *bottleneck_why_name(enum bottleneck_why why);
 
 bool bottleneck_counts(const struct blame_sums *b, uint32_t victim);
-void bottleneck_find(const struct blame_sums *b, uint32_t victim, const struct ledger *l,
-                     struct bottleneck *out);
-/* "web (80 tasks) waited 1.2s for a CPU: 1.1s behind hog, 90ms behind each other; longest wait 30ms". */
+/* Of each one's victim. -ENOMEM. */
+MUST_USE int bottleneck_find(const struct blame_sums *b, const struct ledger *l,
+                             struct bottleneck *list, uint32_t nr);
+/* Of one that waited. */
+struct bottleneck_cause bottleneck_main_cause(const struct blame_sums *b, uint32_t victim);
+/*
+ * "web (80 tasks) waited 1.2s for a CPU: 1.1s behind hog, 90ms behind each other; longest wait 30ms". Where it need not have waited,
+ * that is said first: "web (4711) waited 1.2s for a CPU, 98 % of it while CPU 1 was idle, but its affinity forbids it: 1.2s behind hog".
+ */
 const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck *x,
                             struct report *r);
 const char *bottleneck_remedy(const struct blame_sums *b, const struct bottleneck *x,
                               struct report *r);
+/* Whether it had a real-time or deadline priority for most of the time that it caused. */
+bool bottleneck_is_urgent(const struct blame_sums *b, uint32_t culprit);
 /* "FIFO 50" if the culprit had that for most of the time that it caused; NULL for others. */
 const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struct report *r);

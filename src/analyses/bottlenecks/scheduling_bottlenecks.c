@@ -1,10 +1,13 @@
-/* Who lost most time, to what, and what helps: waits for a CPU (lost_waits) and other losses (findings), the longest first. */
+/* Who lost most time, to what, and what helps: waits for a CPU (lost_waits) and other losses (findings), in their order (ranking). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "analyses/bottlenecks/bottlenecks_share.h"
 #include "analyses/bottlenecks/findings.h"
 #include "analyses/bottlenecks/lost_waits.h"
+#include "analyses/bottlenecks/ranking.h"
 #include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "analyze/moves.h"
@@ -12,6 +15,7 @@
 #include "analyze/top.h"
 #include "analyze/windows.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 
 #define DEFAULT_LIMIT        10
 #define SHOWN_AFFECTED       10
@@ -64,14 +68,33 @@ static int count_rates(struct bottlenecks_work *x)
 	return 0;
 }
 
+struct collecting {
+	struct bottlenecks_work *x;
+	int err[2];
+};
+
+static void collect_one(void *ctx, unsigned int worker, size_t item)
+{
+	struct collecting *c = ctx;
+	struct bottlenecks_work *x = c->x;
+
+	(void)worker;
+	c->err[item] = item ? count_rates(x)
+	                    : blame_sums_collect(&x->sums, &x->sc, &x->units, x->l);
+}
+
+/* Sums of waits take longest of all that a page and a summary wait for, and rates need none of them. */
 static int collect(void *work)
 {
 	struct bottlenecks_work *x = work;
+	struct collecting c = { .x = x };
+	struct parallel p = { .fn = collect_one, .ctx = &c };
 	int err = explain_ledger(x->sc.s, x->sc.s->start_ns, x->sc.s->end_ns, &x->l);
 
-	if (!err)
-		err = blame_sums_collect(&x->sums, &x->sc, &x->units, x->l);
-	return err ? err : count_rates(x);
+	if (err)
+		return err;
+	parallel_for(&p, 2);
+	return c.err[0] ? c.err[0] : c.err[1];
 }
 
 /* The tasks of the victim that lost most. */
@@ -164,28 +187,26 @@ static enum confidence of_wait(const struct bottlenecks_work *x, const struct bo
 	                                                         : CONFIDENCE_PROVED;
 }
 
-static int show_wait(const struct bottlenecks_work *x, uint32_t victim, struct report *r)
+static int show_wait(const struct bottlenecks_work *x, const struct bottleneck *b, struct report *r)
 {
-	const struct blame_victim *v = &x->sums.victims[victim];
-	struct bottleneck b;
+	const struct blame_victim *v = &x->sums.victims[b->victim];
 	int err;
 
-	bottleneck_find(&x->sums, victim, x->l, &b);
 	report_string(r, "kind", "wait");
-	report_string(r, "cause", bottleneck_why_name(bottleneck_why(&x->sums, &b)));
-	report_string(r, "description", bottleneck_text(&x->sums, &b, r));
-	report_string(r, "remedy", bottleneck_remedy(&x->sums, &b, r));
+	report_string(r, "cause", bottleneck_why_name(bottleneck_why(&x->sums, b)));
+	report_string(r, "description", bottleneck_text(&x->sums, b, r));
+	report_string(r, "remedy", bottleneck_remedy(&x->sums, b, r));
 	report_string(r, "next",
 	              report_printf(r, "explain FILE --tid %" PRIu32 " --at @%" PRIu64,
 	                            source_tid(x->sc.s, v->longest.task),
 	                            pair_wait_woken_ns(&v->longest)));
-	show_confidence(x, of_wait(x, &b), r);
+	show_confidence(x, of_wait(x, b), r);
 	show_lost(x, v->wait_ns, r);
-	units_report(&x->units, r, victim);
-	err = show_affected(x, victim, r);
+	units_report(&x->units, r, b->victim);
+	err = show_affected(x, b->victim, r);
 	show_range(v->first_ns, v->last_ns, r);
 	show_longest(x, v, r);
-	show_causes(x, &b, r);
+	show_causes(x, b, r);
 	return err;
 }
 
@@ -262,29 +283,59 @@ static int find_all(struct findings *f)
 	return err ? err : find_stolen(f);
 }
 
-/* By what they lost: victims of waits by their unit, findings behind them. */
-static uint64_t rank(const struct bottlenecks_work *x, const struct findings *f, struct top *top)
+/* Victims of waits by their unit, findings behind them. */
+static int rank(const struct bottlenecks_work *x, const struct findings *f, struct top *top,
+                uint64_t *total)
 {
-	uint64_t nr = f->nr;
+	SCOPED(scoped_free)
+	uint64_t *counts_ns = calloc(x->units.nr + 1UL, sizeof(*counts_ns));
+	int err = counts_ns ? ranking_find(&x->sums, counts_ns) : -ENOMEM;
 
-	for (uint32_t i = 0; i < x->units.nr; i++)
+	*total = f->nr;
+	for (uint32_t i = 0; !err && i < x->units.nr; i++)
 		if (bottleneck_counts(&x->sums, i)) {
-			nr++;
-			top_add(top, x->sums.victims[i].wait_ns, i);
+			++*total;
+			top_add(top, counts_ns[i], i);
 		}
 	for (size_t i = 0; i < f->nr; i++)
 		top_add(top, f->at[i].lost_ns, x->units.nr + i);
 	top_rank(top);
-	return nr;
+	return err || !top->has_failed ? err : -ENOMEM;
+}
+
+/* What there is to say of the victims that are shown, in their order. */
+static int find_shown(const struct bottlenecks_work *x, const struct top *top,
+                      struct bottleneck **out)
+{
+	SCOPED(scoped_free) struct bottleneck *list = calloc(top->nr + 1UL, sizeof(*list));
+	uint32_t nr = 0;
+	int err;
+
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < top->nr; i++)
+		if (top->entries[i].id < x->units.nr)
+			list[nr++].victim = (uint32_t)top->entries[i].id;
+	err = bottleneck_find(&x->sums, x->l, list, nr);
+	if (!err)
+		*out = TAKE_PTR(list);
+	return err;
 }
 
 static int show_all(const struct bottlenecks_work *x, const struct findings *f, struct report *r)
 {
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_scheduling_bottlenecks, x->sc.args) };
-	int err = 0;
+	SCOPED(scoped_free) struct bottleneck *waits = NULL;
+	uint64_t total = 0;
+	uint32_t nr_waits = 0;
+	int err = rank(x, f, &top, &total);
 
-	report_u64(r, "total_bottlenecks", rank(x, f, &top));
+	if (!err)
+		err = find_shown(x, &top, &waits);
+	if (err)
+		return err;
+	report_u64(r, "total_bottlenecks", total);
 	report_u64(r, "total_lost_ns", x->sums.all.wait_ns);
 	for (uint32_t i = 0; top_row(&top, i, r, "bottlenecks"); i++) {
 		uint64_t id = top.entries[i].id;
@@ -292,10 +343,10 @@ static int show_all(const struct bottlenecks_work *x, const struct findings *f, 
 		if (id >= x->units.nr)
 			show_finding(x, &f->at[id - x->units.nr], r);
 		else if (!err)
-			err = show_wait(x, (uint32_t)id, r);
+			err = show_wait(x, &waits[nr_waits++], r);
 	}
 	show_rates(x, r);
-	return top.has_failed ? -ENOMEM : err;
+	return err;
 }
 
 static int show(void *work, struct report *r)
@@ -317,13 +368,25 @@ static const struct pass_work work = { .size = sizeof(struct bottlenecks_work),
 	                               .done = done };
 
 /* Victims and culprits are always names: a thread is one of many. */
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
+static int find(const struct source *s, const struct pass_args *args, struct report *r,
+                struct diag *d)
 {
 	struct pass_args by = *args;
 
 	by.by = PASS_BY_COMM;
 	return pass_run_with(&work, s, &by, r, d);
+}
+
+/* A summary shows the first of them: in a batch they are found once for both. */
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	struct pass_args limited = *args;
+
+	limited.limit = pass_limit(&pass_scheduling_bottlenecks, args);
+	if (!s->bottlenecks || limited.limit > DEFAULT_LIMIT)
+		return find(s, args, r, d);
+	return bottlenecks_share_run(s, &limited, DEFAULT_LIMIT, find, r, d);
 }
 
 const struct pass pass_scheduling_bottlenecks = {

@@ -285,7 +285,7 @@ int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns, s
 		                  .end_ns = end_ns,
 		                  .has_migrations = s->facts->kinds[EV_MIGRATE] > 0 };
 
-	if (s->ledger && start_ns == s->start_ns && end_ns == s->end_ns) {
+	if (s->ledger && start_ns >= s->start_ns && end_ns <= s->end_ns) {
 		*out = ledger_share(s->ledger);
 		return 0;
 	}

@@ -32,7 +32,10 @@ static int show(void *work, struct report *r)
 			victim = i;
 	if (x->sums.all.nr_waits < 2 || !x->sums.all.wait_ns)
 		return 0;
-	bottleneck_find(&x->sums, victim, l, &most);
+	most.victim = victim;
+	err = bottleneck_find(&x->sums, l, &most, 1);
+	if (err)
+		return err;
 	report_string(r, "in_all",
 	              report_printf(r, "In all %" PRIu64 " waits%s: %s.", x->sums.all.nr_waits,
 	                            x->sums.victims[victim].wait_ns < x->sums.all.wait_ns

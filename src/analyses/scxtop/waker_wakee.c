@@ -13,12 +13,12 @@
 
 static uint32_t waker_of(const struct relations *x, uint32_t i)
 {
-	return bucket_high(x->pairs.at[i].key);
+	return x->pairs.at[i].by;
 }
 
 static uint32_t wakee_of(const struct relations *x, uint32_t i)
 {
-	return bucket_low(x->pairs.at[i].key);
+	return x->pairs.at[i].to;
 }
 
 static double mean_ns(const struct relations *x, uint32_t i)
@@ -67,49 +67,59 @@ static void show_latency(struct samples *ns, struct report *r)
 	figure_us(r, "criticality_score", (double)samples_sum(ns)); /* count times average */
 }
 
-static void show_pair(const struct relations *x, uint32_t i, struct report *r)
+/* The one at that place of those that were described. */
+static void show_pair(const struct relations *x, uint32_t i, uint32_t place, struct report *r)
 {
 	const struct source *s = x->sc.s;
-	struct samples ns = buckets_at(&x->pairs, i);
+	struct samples ns = grouped_at(&x->latencies, place);
 
 	report_begin_object(r, NULL);
 	waker_report(s, r, waker_of(x, i), UNITS_LAST_NAME);
 	report_u64(r, "wakee_pid", source_tid(s, wakee_of(x, i)));
 	report_string(r, "wakee_comm", tasks_comm(s->tasks, wakee_of(x, i)));
 	report_u64(r, "wakeup_count", x->pairs.at[i].count);
-	report_u64(r, "first_seen_ns", x->at[i].first_ns);
-	report_u64(r, "last_seen_ns", x->at[i].last_ns);
+	report_u64(r, "first_seen_ns", x->at[place].first_ns);
+	report_u64(r, "last_seen_ns", x->at[place].last_ns);
 	show_latency(&ns, r);
-	show_places(r, &x->at[i]);
+	show_places(r, &x->at[place]);
 	report_end_object(r);
 }
 
-static int show_top(const struct relations *x, struct top *top, struct report *r)
+static int show_pairs(struct relations *x, const struct top *top, const char *key, struct report *r)
+{
+	int err = top->has_failed ? -ENOMEM : relations_describe(x, top);
+
+	if (err)
+		return err;
+	report_begin_array(r, key);
+	for (uint32_t i = 0; i < top->nr; i++)
+		show_pair(x, (uint32_t)top->entries[i].id, i, r);
+	report_end_array(r);
+	return 0;
+}
+
+static int show_top(struct relations *x, struct top *top, struct report *r)
 {
 	top_rank(top);
 	report_u64(r, "count", top->nr);
-	report_begin_array(r, "relationships");
-	for (uint32_t i = 0; i < top->nr; i++)
-		show_pair(x, (uint32_t)top->entries[i].id, r);
-	report_end_array(r);
-	return top->has_failed ? -ENOMEM : 0;
+	return show_pairs(x, top, "relationships", r);
 }
 
-static int show_critical(const struct relations *x, struct top *top, struct report *r)
+static int show_critical(struct relations *x, struct top *top, struct report *r)
 {
 	for (uint32_t i = 0; i < x->pairs.nr; i++)
 		top_add(top, x->pairs.at[i].sum_ns, i);
 	return show_top(x, top, r);
 }
 
-static int show_frequency(const struct relations *x, struct top *top, struct report *r)
+static int show_frequency(struct relations *x, struct top *top, struct report *r)
 {
 	for (uint32_t i = 0; i < x->pairs.nr; i++)
 		top_add(top, x->pairs.at[i].count, i);
 	return show_top(x, top, r);
 }
 
-static int show_slow(const struct relations *x, struct top *top, struct report *r)
+static int show_slow(struct relations *x, struct top *top, struct report *r)
 {
 	for (uint32_t i = 0; i < x->pairs.nr; i++)
 		top_add(top, top_fraction(mean_ns(x, i)), i);
@@ -148,7 +158,7 @@ static void show_both_ways(const struct relations *x, uint32_t a, struct report 
 }
 
 /* Each pair once, from the side of the lower thread id; most wakeups first. */
-static int show_bidirectional(const struct relations *x, struct top *top, struct report *r)
+static int show_bidirectional(struct relations *x, struct top *top, struct report *r)
 {
 	const struct source *s = x->sc.s;
 	uint32_t back;
@@ -182,24 +192,21 @@ static void show_side(const struct relations *x, struct top *top, bool is_waker,
 	report_u64(r, is_waker ? "as_waker_count" : "as_wakee_count", nr);
 }
 
-static int show_thread(const struct relations *x, struct top *top, struct report *r)
+static int show_thread(struct relations *x, struct top *top, struct report *r)
 {
 	SCOPED(top_done) struct top other = { .limit = top->limit };
-	struct top *sides[] = { top, &other };
+	int err;
 
 	report_u64(r, "pid", x->sc.args->tid);
 	show_side(x, top, true, r);
 	show_side(x, &other, false, r);
 	report_begin_object(r, "relationships");
 	report_u64(r, "pid", x->sc.args->tid);
-	for (int k = 0; k < 2; k++) {
-		report_begin_array(r, k ? "as_wakee" : "as_waker");
-		for (uint32_t i = 0; i < sides[k]->nr; i++)
-			show_pair(x, (uint32_t)sides[k]->entries[i].id, r);
-		report_end_array(r);
-	}
+	err = show_pairs(x, top, "as_waker", r);
+	if (!err)
+		err = show_pairs(x, &other, "as_wakee", r);
 	report_end_object(r);
-	return top->has_failed || other.has_failed ? -ENOMEM : 0;
+	return err;
 }
 
 /* Tasks that were woken and have not run since. */
@@ -214,7 +221,7 @@ static uint64_t nr_pending(const struct relations *x)
 	return nr;
 }
 
-static int show_summary(const struct relations *x, struct top *top, struct report *r)
+static int show_summary(struct relations *x, struct top *top, struct report *r)
 {
 	(void)top;
 	report_begin_object(r, "summary");
@@ -229,7 +236,7 @@ static int show_summary(const struct relations *x, struct top *top, struct repor
 
 static const struct wakee_mode {
 	const char *name, *description;
-	int (*show)(const struct relations *x, struct top *top, struct report *r);
+	int (*show)(struct relations *x, struct top *top, struct report *r);
 } modes[] = {
 	{ "critical", "by wakeups times average latency", show_critical },
 	{ "frequency", "by number of wakeups", show_frequency },
@@ -249,7 +256,7 @@ static const struct wakee_mode *find_mode(const struct pass_args *args)
 
 static int show(void *work, struct report *r)
 {
-	const struct relations *x = work;
+	struct relations *x = work;
 	const struct wakee_mode *mode = find_mode(x->sc.args);
 	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_waker_wakee, x->sc.args) };
 
