@@ -12,6 +12,8 @@
 struct live_run {
 	uint32_t analyzers;
 	uint64_t kinds;
+	struct ev_sink affinity;
+	struct ev_sink down;       /* of the model, while poll() reads */
 	struct topology *topology; /* our own; NULL = lent */
 	struct live_kernel *kernel;
 	struct live_source source;
@@ -31,6 +33,7 @@ int live_run_open(const struct live_run_cfg *cfg, struct diag *d, struct live_ru
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	r->analyzers = cfg->analyzers;
 	r->kinds = analyzers_kinds(cfg->analyzers);
+	r->affinity = cfg->affinity;
 	if (!cfg->topology)
 		err = topology_read("/sys", d, &r->topology);
 	if (!err && !cfg->source)
@@ -92,10 +95,28 @@ uint64_t live_run_start_ns(const struct live_run *r)
 	return r->start_ns;
 }
 
+static int push(void *ctx, const struct ev_hdr *rec)
+{
+	struct live_run *r = ctx;
+	int err = 0;
+
+	if (rec->kind == EV_AFFINITY && r->affinity.push)
+		err = r->affinity.push(r->affinity.ctx, rec);
+	return err ? err : r->down.push(r->down.ctx, rec);
+}
+
+static int advance(void *ctx, __u64 ts_ns)
+{
+	struct live_run *r = ctx;
+
+	return r->down.advance ? r->down.advance(r->down.ctx, ts_ns) : 0;
+}
+
 int live_run_poll(struct live_run *r, struct diag *d)
 {
-	struct ev_sink sink = live_model_sink(&r->model);
+	const struct ev_sink sink = { .push = push, .advance = advance, .ctx = r };
 
+	r->down = live_model_sink(&r->model);
 	return r->source.poll(r->stream, &sink, d);
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/sink.h"
 #include "base/attr.h"
 #include "base/diag.h"
 #include "live/live_shot.h"
@@ -23,6 +24,7 @@ struct live_run_cfg {
 	uint64_t window_ns;               /* that a shot covers, unless memory is short */
 	const struct live_source *source; /* instead of the kernel's; NULL = none */
 	const struct topology *topology;  /* lent with a source; NULL = of this machine */
+	struct ev_sink affinity; /* gets each EV_AFFINITY, too; without push() they are dropped */
 };
 
 struct live_run_stats {

@@ -166,6 +166,7 @@ static int put_stack(struct convert *c, const struct trace_sample *sample)
 	                            : "";
 	struct trace_known_stack stack = { .ts_ns = sample->ts_ns,
 		                           .weight = sample->weight,
+		                           .end = sample->end,
 		                           .tid = sample->tid,
 		                           .cpu = sample->cpu,
 		                           .kind = (enum trace_sample_kind)sample->kind,
@@ -292,6 +293,7 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 	SCOPED(scoped_close) int fd = -1;
 	struct convert c = { .cfg = cfg, .last = calloc(CPUS_MAX, sizeof(*c.last)) };
 	const struct ev_sink order = { .push = see_order, .ctx = &c };
+	const struct frame_namer namer = { .find = frame_names_find_all };
 	SCOPED(scoped_free) void *last = c.last;
 	struct stat st = { 0 };
 	int err;
@@ -307,7 +309,7 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 		err = read_input(&c, &order, d, &info);
 	if (err)
 		return err;
-	if (info && frame_names_new(info, &names) == 0)
+	if (info && frame_names_new(info, &namer, &names) == 0)
 		frames = name_frames(info, names);
 	if (!frames)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");

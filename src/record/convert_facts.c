@@ -9,6 +9,7 @@
 #include "abi/event_check.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/version.h"
 
 #define CLOCK_BOOT     6U /* Perfetto's number of it */
 #define OWN_ATTRS      13U
@@ -293,7 +294,7 @@ int convert_facts_init(struct convert_facts *f, const struct trace_info *info, s
 		            .machine_name = known(info->machine_name),
 		            .nr_cpus = info->nr_cpus_reported },
 		.cfg = { .tool = "schedscope",
-		         .version = SCHEDSCOPE_VERSION,
+		         .version = schedscope_version,
 		         .enabled = info->enabled,
 		         .nr_enabled = info->nr_enabled,
 		         .pmu_names = info->pmu_names,

@@ -295,10 +295,20 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 	return has_more ? RECORD_AT_ONCE : RECORD_GO_ON;
 }
 
+static void on_ready(void *ctx)
+{
+	const struct flight *f = ctx;
+
+	if (f->listener.ready)
+		f->listener.ready(f->listener.ctx);
+}
+
 int flight_run(struct flight *f, const struct flight_listener *listener, struct diag *d,
                enum record_end *why)
 {
-	struct record_run run = { .sink = flight_box_sink(f->box), .round = on_round, .ctx = f };
+	struct record_run run = {
+		.sink = flight_box_sink(f->box), .round = on_round, .ready = on_ready, .ctx = f
+	};
 	int err;
 
 	f->listener = *listener;

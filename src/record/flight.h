@@ -41,11 +41,12 @@ struct flight_stats {
 	struct flight_box_stats box;
 };
 
-/* Both may be NULL. */
+/* Each may be NULL. */
 struct flight_listener {
 	void *ctx;
 	void (*dumped)(void *ctx, const char *path, const struct flight_dump *dump);
 	void (*progress)(void *ctx, const struct flight_stats *stats); /* four times a second */
+	void (*ready)(void *ctx); /* it keeps events from now on; the command begins next */
 };
 
 MUST_USE int flight_open(const struct flight_cfg *cfg, struct diag *d, struct flight **out);

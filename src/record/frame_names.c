@@ -7,16 +7,15 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/cleanup.h"
-#include "base/map.h"
+#include "base/clock.h"
+#include "record/frame_query.h"
 #include "symbol/symbolizer.h"
-#include "trace/reader.h"
 
 #define NAMES_BYTES ((size_t)256 << 20)
-#define FILES_MAX   65536U
 #define FILE_SPACE \
 	(1ULL << 40) /* each file at an address of its own; larger ones are not looked at */
-#define BEGIN_NS 1U
+#define BEGIN_NS    1U
+#define CHECK_EVERY 1024U /* frames */
 
 struct frame_names {
 	const char **names; /* by frame */
@@ -25,11 +24,13 @@ struct frame_names {
 };
 
 struct lookup {
-	const struct trace_info *info;
+	const struct frame_query *q;
+	const struct frame_limits *limits;
+	uint64_t begin_ns;
 	struct frame_names *out;
 	struct symbolizer *symbols;
-	struct map *files; /* build id -> index */
-	bool *is_leaf;     /* by frame: somewhere it is what ran, not what called */
+	bool *is_mapped; /* by file */
+	uint32_t nr_mapped;
 	bool is_this_kernel;
 };
 
@@ -42,22 +43,32 @@ void frame_names_free(struct frame_names *n)
 	free(n);
 }
 
+int frame_names_begin(size_t nr, struct frame_names **out)
+{
+	SCOPED(scoped_frame_names) struct frame_names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return -ENOMEM;
+	n->nr = nr;
+	n->names = calloc(nr ? nr : 1, sizeof(*n->names));
+	n->mem = arena_new(NAMES_BYTES);
+	if (!n->names || !n->mem)
+		return -ENOMEM;
+	*out = TAKE_PTR(n);
+	return 0;
+}
+
+bool frame_names_set(struct frame_names *n, size_t frame, const char *name)
+{
+	if (frame >= n->nr)
+		return false;
+	n->names[frame] = arena_strdup(n->mem, name);
+	return n->names[frame] != NULL;
+}
+
 const char *frame_names_of(const struct frame_names *n, size_t frame)
 {
 	return n && frame < n->nr ? n->names[frame] : NULL;
-}
-
-static bool is_wanted(const struct trace_info *info, const struct trace_frame *f)
-{
-	return !*f->name && (f->is_kernel ? info->kernel_text != 0 : f->build_id != NULL);
-}
-
-static bool is_any_wanted(const struct trace_info *info)
-{
-	for (size_t i = 0; i < info->nr_frames; i++)
-		if (is_wanted(info, &info->frames[i]))
-			return true;
-	return false;
 }
 
 /* Addresses are drawn anew at each boot, where the kernel does so at all; the release tells the others apart. */
@@ -66,103 +77,116 @@ static bool is_this_kernel(struct lookup *l)
 	struct symbol_frame found[SYMBOL_FRAMES_MAX];
 	struct utsname us;
 
-	if (!l->info->kernel_text || uname(&us) || strcmp(us.release, l->info->release) != 0 ||
+	if (!l->q->kernel_text || uname(&us) || strcmp(us.release, l->q->release) != 0 ||
 	    symbolizer_read_process(l->symbols, 0, BEGIN_NS) < 0)
 		return false;
-	(void)symbolizer_frames(l->symbols, 0, BEGIN_NS, l->info->kernel_text, found);
-	return found[0].name && found[0].start == l->info->kernel_text;
+	(void)symbolizer_frames(l->symbols, 0, BEGIN_NS, l->q->kernel_text, found);
+	return found[0].name && found[0].start == l->q->kernel_text;
 }
 
-/* Where the file is mapped, as if this process had it: its place there is the address. 0 if there is no room. */
-static uint64_t base_of(struct lookup *l, const struct trace_frame *f)
+/* Where the file is mapped, as if this process had it: its place there is the address. 0 if it is not. */
+static uint64_t base_of(struct lookup *l, uint32_t file)
 {
-	struct symbol_mapping m = { .path = f->mapping, .nr_build_id = f->build_id->nr };
-	uint32_t at = map_nr(l->files);
+	const struct frame_file *f = &l->q->files[file];
+	struct symbol_mapping m = { .path = f->path, .nr_build_id = f->nr_build_id };
 
-	if (map_find(l->files, f->build_id, &at))
-		return (at + 1) * FILE_SPACE;
-	if (map_insert(l->files, f->build_id, at) < 0)
+	m.start = (file + 1) * FILE_SPACE;
+	if (l->is_mapped[file])
+		return m.start;
+	if (l->limits->max_files && l->nr_mapped >= l->limits->max_files)
 		return 0;
-	m.start = (at + 1) * FILE_SPACE;
 	m.end = m.start + FILE_SPACE;
-	memcpy(m.build_id, f->build_id->bytes, m.nr_build_id);
-	return symbolizer_mapped(l->symbols, (uint32_t)getpid(), BEGIN_NS, &m) < 0 ? 0 : m.start;
+	memcpy(m.build_id, f->build_id, sizeof(m.build_id));
+	if (symbolizer_mapped(l->symbols, (uint32_t)getpid(), BEGIN_NS, &m) < 0)
+		return 0;
+	l->is_mapped[file] = true;
+	l->nr_mapped++;
+	return m.start;
 }
 
-/* Callers are known by where they go on, which may be the next function: what they called from is before that. */
-static const char *find(struct lookup *l, size_t frame)
+static const char *find(struct lookup *l, const struct frame_place *p)
 {
-	const struct trace_frame *f = &l->info->frames[frame];
 	struct symbol_frame found[SYMBOL_FRAMES_MAX];
-	/* Of a module, the place in its file says nothing of where that was loaded. */
-	uint64_t at = f->is_kernel && f->address ? f->address : f->rel_pc;
-	uint64_t base = 0, place = at - (at && !l->is_leaf[frame]);
+	bool is_kernel = p->file == FRAME_KERNEL;
+	uint64_t base = 0;
 	uint32_t nr;
 
-	if (f->is_kernel && !l->is_this_kernel)
+	if (is_kernel && !l->is_this_kernel)
 		return NULL;
-	if (!f->is_kernel) {
-		base = f->rel_pc < FILE_SPACE ? base_of(l, f) : 0;
+	if (!is_kernel) {
+		base = p->file < l->q->nr_files && p->at < FILE_SPACE ? base_of(l, p->file) : 0;
 		if (!base)
 			return NULL;
 	}
-	nr = symbolizer_frames(l->symbols, f->is_kernel ? 0 : (uint32_t)getpid(), BEGIN_NS,
-	                       base + place, found);
+	nr = symbolizer_frames(l->symbols, is_kernel ? 0 : (uint32_t)getpid(), BEGIN_NS,
+	                       base + p->at, found);
 	return found[nr - 1].name;
 }
 
-static void mark_leaves(struct lookup *l)
+static bool is_over(const struct lookup *l)
 {
-	const struct trace_info *info = l->info;
+	const struct frame_limits *limits = l->limits;
 
-	for (size_t i = 0; i < info->nr_stacks; i++)
-		if (info->stacks[i].nr)
-			l->is_leaf[info->stack_frames[info->stacks[i].first]] = true;
+	return (limits->wall_ns && clock_boot_ns() - l->begin_ns > limits->wall_ns) ||
+	       (limits->should_stop && limits->should_stop(limits->ctx));
 }
 
-static int look_up(struct lookup *l)
+/* Reading a file takes longest: the time is checked before each one, and now and then. */
+static bool is_check_due(const struct lookup *l, size_t frame)
 {
-	for (size_t i = 0; i < l->info->nr_frames; i++) {
-		const char *name = is_wanted(l->info, &l->info->frames[i]) ? find(l, i) : NULL;
+	uint32_t file = l->q->places[frame].file;
 
-		if (!name)
-			continue;
-		l->out->names[i] = arena_strdup(l->out->mem, name);
-		if (!l->out->names[i])
-			return -ENOMEM;
+	return frame % CHECK_EVERY == 0 || (file < l->q->nr_files && !l->is_mapped[file]);
+}
+
+static void look_up(struct lookup *l)
+{
+	for (size_t i = 0; i < l->q->nr_places; i++) {
+		const char *name;
+
+		if (is_check_due(l, i) && is_over(l))
+			return;
+		name = find(l, &l->q->places[i]);
+		if (name && !frame_names_set(l->out, i, name))
+			return;
 	}
-	return 0;
 }
 
-int frame_names_new(const struct trace_info *info, struct frame_names **out)
+int frame_names_find(const struct frame_query *q, const struct frame_limits *limits,
+                     struct frame_names **out)
 {
 	SCOPED(scoped_frame_names) struct frame_names *n = NULL;
 	SCOPED(scoped_symbolizer) struct symbolizer *symbols = NULL;
-	SCOPED(scoped_map) struct map *files = NULL;
-	SCOPED(scoped_free) bool *is_leaf = NULL;
-	const struct symbolizer_cfg cfg = { 0 };
-	struct lookup l = { .info = info };
-	int err;
+	SCOPED(scoped_free) bool *is_mapped = calloc(q->nr_files + 1, sizeof(*is_mapped));
+	const struct symbolizer_cfg cfg = { .own_rights = true };
+	struct lookup l = { .q = q, .limits = limits, .begin_ns = clock_boot_ns() };
 
-	if (!is_any_wanted(info) || symbolizer_new(&cfg, NULL, &symbols) < 0)
+	if (!is_mapped || frame_names_begin(q->nr_places, &n) < 0)
+		return -ENOMEM;
+	if (symbolizer_new(&cfg, NULL, &symbols) < 0)
 		return 0;
-	n = calloc(1, sizeof(*n));
-	if (!n || map_new(sizeof(struct trace_frame_id), FILES_MAX, &files) < 0)
-		return -ENOMEM;
-	n->nr = info->nr_frames;
-	n->names = calloc(n->nr, sizeof(*n->names));
-	n->mem = arena_new(NAMES_BYTES);
-	is_leaf = calloc(n->nr, sizeof(*is_leaf));
-	if (!n->names || !n->mem || !is_leaf)
-		return -ENOMEM;
 	l.out = n;
 	l.symbols = symbols;
-	l.files = files;
-	l.is_leaf = is_leaf;
-	mark_leaves(&l);
+	l.is_mapped = is_mapped;
 	l.is_this_kernel = is_this_kernel(&l);
-	err = look_up(&l);
-	if (!err)
-		*out = TAKE_PTR(n);
-	return err;
+	look_up(&l);
+	*out = TAKE_PTR(n);
+	return 0;
+}
+
+int frame_names_find_all(void *ctx, const struct frame_query *q, struct frame_names **out)
+{
+	const struct frame_limits none = { 0 };
+
+	(void)ctx;
+	return frame_names_find(q, &none, out);
+}
+
+int frame_names_new(const struct trace_info *info, const struct frame_namer *namer,
+                    struct frame_names **out)
+{
+	SCOPED(scoped_frame_query) struct frame_query *q = NULL;
+	int err = namer->find ? frame_query_new(info, &q) : 0;
+
+	return err || !q ? err : namer->find(namer->ctx, q, out);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "sys/proc/pid_namespace.h"
 #include "sys/rights/broker.h"
 #include "sys/topology.h"
@@ -72,6 +73,16 @@ static void describe_filter(struct record_facts *f, const struct record_filter *
 		                        len ? ", " : "", filter->cgroup[i]);
 }
 
+static void read_boot_id(struct record_facts *f)
+{
+	SCOPED(scoped_free) char *text = NULL;
+
+	if (text_read_file("/proc/sys/kernel/random/boot_id", sizeof(f->boot_id), &text))
+		return;
+	text_chomp(text);
+	(void)snprintf(f->boot_id, sizeof(f->boot_id), "%s", text);
+}
+
 int record_facts_init(struct record_facts *f, const struct topology *topology,
                       const struct record_filter *filter)
 {
@@ -84,11 +95,15 @@ int record_facts_init(struct record_facts *f, const struct topology *topology,
 	if (err)
 		return err;
 	describe_filter(f, filter);
+	read_boot_id(f);
 	if (f->topology)
 		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "topology",
 			                                       .text = f->topology };
 	if (f->filter[0])
 		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "filter", .text = f->filter };
+	if (f->boot_id[0])
+		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "boot_id",
+			                                       .text = f->boot_id };
 	return 0;
 }
 

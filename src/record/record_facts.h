@@ -1,7 +1,8 @@
 /*
  * record/record_facts — what a recording says about the machine and about what was asked for.
  *
- * Attributes: `topology` (the JSON of sys/topology_json) and `filter` (which tasks were asked for; absent = all).
+ * Attributes: `topology` (the JSON of sys/topology_json), `filter` (which tasks were asked for; absent = all) and `boot_id`
+ * (which run of which machine: the kernel makes a new one at each start).
  * CPUs with their capacities, where these differ. One thread; blocks on /proc only.
  */
 #pragma once
@@ -14,11 +15,12 @@
 
 struct topology;
 
-#define RECORD_FACTS_ATTRS 2U
+#define RECORD_FACTS_ATTRS 3U
 
 struct record_facts {
 	char *topology; /* JSON; NULL = unknown */
 	char filter[256];
+	char boot_id[40]; /* "" = unknown */
 	struct trace_attr attrs[RECORD_FACTS_ATTRS];
 	size_t nr_attrs;
 	struct trace_cpu *cpus;

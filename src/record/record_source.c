@@ -13,8 +13,10 @@
 #include "collect/events.h"
 #include "collect/ring_plan.h"
 #include "collect/run_losses.h"
+#include "collect/stack_part.h"
 #include "collect/stat_filter.h"
 #include "collect/tracing.h"
+#include "profile/profiler/unwinder.h"
 #include "record/affinity.h"
 #include "record/record_symbols.h"
 #include "sys/command.h"
@@ -27,7 +29,8 @@
 #include "sys/topology.h"
 #include "sys/watch.h"
 
-#define POLL_NS 100000000ULL /* at most ten rounds a second while nothing happens */
+#define SECOND_NS 1000000000ULL
+#define POLL_NS   100000000ULL /* at most ten rounds a second while nothing happens */
 
 struct record_source {
 	struct record_source_cfg cfg;
@@ -103,6 +106,29 @@ static int add_cgroups(struct record_source *s, struct diag *d)
 	return err;
 }
 
+static enum stack_unwind unwind_of(const struct record_source *s)
+{
+	if (s->cfg.unwind == RECORD_UNWIND_TABLE)
+		return STACK_UNWIND_TABLE;
+	if (s->cfg.unwind == RECORD_UNWIND_FP || s->is_foreign)
+		return STACK_UNWIND_FP;
+	return STACK_UNWIND_TRY;
+}
+
+static int open_symbols(struct record_source *s, struct diag *d)
+{
+	const struct stack_part *stacks = events_stacks(s->events);
+	const struct record_symbols_cfg cfg = {
+		.online = &s->online,
+		.unwind = stack_part_unwind(stacks),
+		.why_not_table = stack_part_why_fp(stacks),
+		/* Wakers may be of any process. */
+		.tgid = s->cfg.stacks & STACK_BIT(EV_SAMPLE_WAKER) ? 0 : s->cfg.tgid,
+	};
+
+	return stacks ? record_symbols_open(&cfg, d, &s->symbols) : 0;
+}
+
 static int open_events(struct record_source *s, const struct tracing *tracing, struct diag *d)
 {
 	SCOPED(scoped_free) uint32_t *possible = calloc(s->rings.nr_cpus, sizeof(*possible));
@@ -128,6 +154,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.one_in = s->cfg.one_in,
 		.stacks = s->cfg.stacks,
 		.stack_frequency = s->cfg.stack_frequency,
+		.stack_unwind = unwind_of(s),
 		.online = &s->online,
 	};
 	int err;
@@ -155,6 +182,10 @@ int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
 	s->is_foreign = !pid_namespace_is_initial();
 	command_init(&s->command);
 	err = cfg->tgid ? pid_namespace_check("-p", d) : 0;
+	if (!err && s->is_foreign && cfg->unwind == RECORD_UNWIND_TABLE)
+		err = diag_set(d, -ENOTSUP,
+		               "run it in the host's pid namespace (docker: --pid=host)",
+		               "inside a pid namespace stacks cannot be walked by tables");
 	if (!err)
 		err = tracing_probe("recordings", &tracing, d);
 	if (!err)
@@ -167,8 +198,8 @@ int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
 		err = open_counters(s, d);
 	if (!err)
 		err = open_events(s, &tracing, d);
-	if (!err && cfg->stacks)
-		err = record_symbols_open(&s->online, d, &s->symbols);
+	if (!err)
+		err = open_symbols(s, d);
 	if (!err && cfg->tgid) {
 		s->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)cfg->tgid, 0);
 		if (s->target_fd < 0)
@@ -225,13 +256,17 @@ static int give_up_rights(const struct record_source *s, struct diag *d)
 	return caps_drop_to(keep) ? diag_set(d, -EPERM, NULL, "cannot drop privileges") : 0;
 }
 
-static int begin(struct record_source *s, struct diag *d)
+static int begin(struct record_source *s, const struct record_run *run, struct diag *d)
 {
 	struct task_emitter task_emitter = { .sink = &s->sink,
 		                             .symbols = s->symbols,
 		                             .tgid = (uint32_t)s->cfg.tgid };
 	int err = s->cfg.command ? command_start(&s->command, s->cfg.command, d) : 0;
 
+	if (!err)
+		err = stack_part_follow_processes(events_stacks(s->events), d);
+	if (!err)
+		err = record_symbols_prepare(s->symbols, d);
 	if (!err && s->counters && counter_set_start(s->counters))
 		err = diag_set(d, -EIO, NULL, "cannot start the counters");
 	if (!err)
@@ -244,6 +279,8 @@ static int begin(struct record_source *s, struct diag *d)
 	err = s->is_foreign ? 0 : proc_tasks_each("/proc", emit_task, &task_emitter, d);
 	if (!err)
 		err = give_up_rights(s, d);
+	if (!err && run->ready)
+		run->ready(run->ctx);
 	return err ? err : command_release(&s->command, s->cfg.command ? *s->cfg.command : "", d);
 }
 
@@ -274,6 +311,33 @@ static bool has_ended(struct record_source *s, enum watch_event event, enum reco
 	return true;
 }
 
+static uint64_t real_now_ns(void)
+{
+	return clock_read_ns(CLOCK_REALTIME);
+}
+
+/*
+ * Until the moment comes at which it shall begin; true if something ended it before. The wall clock may be set meanwhile, so it is read
+ * again every second.
+ */
+static int wait_for_start(struct record_source *s, struct watch *w, enum record_end *why,
+                          bool *has_ended_early)
+{
+	enum watch_event event = WATCH_TIME;
+	uint64_t now;
+	int err = 0;
+
+	*has_ended_early = false;
+	while (!err && !*has_ended_early && (now = real_now_ns()) < s->cfg.start_real_ns) {
+		uint64_t left = s->cfg.start_real_ns - now;
+
+		err = watch_wait(w, clock_boot_ns() + (left < SECOND_NS ? left : SECOND_NS),
+		                 &event);
+		*has_ended_early = !err && has_ended(s, event, why);
+	}
+	return err;
+}
+
 /* What is opened for each CPU is opened for those that come online, too. */
 static void follow_cpus(struct record_source *s, uint64_t now_ns)
 {
@@ -292,10 +356,24 @@ static void follow_cpus(struct record_source *s, uint64_t now_ns)
 		s->follow_error = errs[i];
 }
 
+/* On many machines that began at one moment it is the same one, however long attaching took on each. */
+static uint64_t end_of_run(const struct record_source *s)
+{
+	uint64_t from = s->start_ns, late = 0;
+
+	if (!s->cfg.duration_ns)
+		return UINT64_MAX;
+	if (s->cfg.start_real_ns) {
+		from = clock_boot_ns();
+		late = real_now_ns() - s->cfg.start_real_ns;
+	}
+	return from + s->cfg.duration_ns - (late < s->cfg.duration_ns ? late : 0);
+}
+
 static int loop(struct record_source *s, const struct record_run *run, struct watch *w,
                 struct diag *d, enum record_end *why)
 {
-	uint64_t end = s->cfg.duration_ns ? s->start_ns + s->cfg.duration_ns : UINT64_MAX;
+	uint64_t end = end_of_run(s), pace_ns = record_symbols_pace_ns(s->symbols);
 	enum record_next next = RECORD_GO_ON;
 	enum watch_event event;
 	int err;
@@ -303,7 +381,7 @@ static int loop(struct record_source *s, const struct record_run *run, struct wa
 	*why = RECORD_END_TIME;
 	for (;;) {
 		uint64_t now = clock_boot_ns();
-		uint64_t until = next == RECORD_AT_ONCE ? now : now + POLL_NS;
+		uint64_t until = next == RECORD_AT_ONCE ? now : now + (pace_ns ? pace_ns : POLL_NS);
 
 		if (now >= end)
 			return 0;
@@ -340,6 +418,7 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
                       enum record_end *why)
 {
 	struct watch *w = NULL;
+	bool is_over = false;
 	int err = tap_affinity(s, run->sink, d), finish;
 
 	if (err)
@@ -350,13 +429,17 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 	if (!err && record_symbols_fd(s->symbols) >= 0)
 		err = watch_data(w, record_symbols_fd(s->symbols), d);
 	if (!err)
-		err = begin(s, d);
-	if (!err)
+		err = wait_for_start(s, w, why, &is_over);
+	if (!err && !is_over)
+		err = begin(s, run, d);
+	if (!err && !is_over)
 		err = loop(s, run, w, d, why);
 	s->elapsed_ns = s->start_ns ? clock_boot_ns() - s->start_ns : 0; /* without detaching */
 	finish = record_symbols_round(s->symbols);
 	if (!finish)
 		finish = events_finish(s->events, &s->sink, err ? NULL : d);
+	(void)command_has_ended(
+		&s->command); /* a moment after the time was up, or by the same Ctrl-C */
 	command_leave(&s->command, !s->start_ns);
 	watch_close(w);
 	return err ? err : finish;
@@ -412,7 +495,9 @@ void record_source_totals(const struct record_source *s, struct record_totals *o
 	run_losses(&(struct run_losses_of){ .filter = s->filter,
 	                                    .mapped_files = record_symbols_lost(s->symbols) },
 	           &out->losses);
-	out->elapsed_ns = s->elapsed_ns ? s->elapsed_ns : clock_boot_ns() - s->start_ns;
+	out->elapsed_ns = s->elapsed_ns ? s->elapsed_ns
+	                  : s->start_ns ? clock_boot_ns() - s->start_ns
+	                                : 0;
 	out->is_filtered = s->cfg.tgid || s->cfg.nr_cgroup || s->cfg.one_in > 1;
 	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
 		out->events += totals.seen[kind];
@@ -429,6 +514,7 @@ void record_source_totals(const struct record_source *s, struct record_totals *o
 	out->one_in = s->cfg.one_in > 1 ? s->cfg.one_in : 1;
 	out->missing = events_missing(s->events);
 	out->command_status = s->command.status;
+	out->command_pid = (uint32_t)s->command.pid;
 }
 
 void record_source_close(struct record_source *s)

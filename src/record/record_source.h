@@ -1,10 +1,11 @@
 /*
  * record/record_source — the event stream of a recording, from the kernel into a sink, until something ends it.
  *
- * open() checks all that can be wrong and loads; nothing is recorded yet. run() attaches, reports the names of
+ * open() checks all that can be wrong and loads; nothing is recorded yet. run() waits for its time, attaches, reports the names of
  * the tasks that are there, gives up all privileges (sys/rights/privilege), lets the command go, and hands records
  * on until time is up, the command or the process that was asked for has ended, or a signal comes. On which CPUs
- * tasks may run is part of the stream (record/affinity). One thread; never prints.
+ * tasks may run is part of the stream (record/affinity). A command that still runs when the recording ends goes on.
+ * One thread; never prints.
  */
 #pragma once
 
@@ -18,9 +19,17 @@
 #include "base/loss.h"
 #include "collect/probe_spec.h"
 
+struct labels;
 struct record_source;
 struct record_symbols;
 struct topology;
+
+/* How user stacks are walked. */
+enum record_unwind {
+	RECORD_UNWIND_AUTO,  /* by tables; by frame pointers where that is not possible */
+	RECORD_UNWIND_FP,    /* by frame pointers */
+	RECORD_UNWIND_TABLE, /* by tables, or not at all: -ENOTSUP with a sentence */
+};
 
 struct record_source_cfg {
 	uint64_t kinds;            /* EV_BIT() of each */
@@ -34,6 +43,7 @@ struct record_source_cfg {
 	size_t nr_pmu;
 	uint32_t stacks;          /* STACK_BIT() of each; 0 = none */
 	uint32_t stack_frequency; /* of those of CPUs */
+	enum record_unwind unwind;
 	bool is_per_cpu_rings;
 	bool is_scx_by_kprobe;   /* for tests: collect/scx_part */
 	bool is_context_counted; /* for tests: collect/context */
@@ -42,6 +52,8 @@ struct record_source_cfg {
 	uint32_t parent; /* it ends with this process, which has started it; 0 = by itself */
 	uint32_t ring_bytes;  /* 0 picks */
 	uint64_t duration_ns; /* 0 = until stopped */
+	uint64_t start_real_ns; /* run() waits for this time of the wall clock, and duration_ns counts from it; 0 = begin at once */
+	const struct labels *labels; /* for the trace's attributes; NULL = none */
 	char *const *command; /* run meanwhile, and the recording ends with it; NULL = none */
 };
 
@@ -68,7 +80,8 @@ struct record_totals {
 	uint64_t missing;     /* kinds that this kernel does not have */
 	struct losses losses; /* of the filter, of triggers, of names for stacks */
 	bool is_filtered;     /* then switches are left out */
-	int command_status;   /* as of waitpid(), if there was a command */
+	int command_status;   /* as of waitpid(), if there was a command and it has ended */
+	uint32_t command_pid; /* of a command that still runs; 0 = it has ended, or there is none */
 };
 
 /* What to do after each round of records. */
@@ -78,6 +91,7 @@ struct record_run {
 	struct ev_sink sink;
 	/* has_asked: SIGUSR2 came. RECORD_AT_ONCE if there is more to do before any waiting. */
 	enum record_next (*round)(void *ctx, uint64_t now_ns, bool has_asked);
+	void (*ready)(void *ctx); /* all is attached, the command begins next; may be NULL */
 	void *ctx;
 };
 

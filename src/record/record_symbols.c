@@ -5,10 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/profile.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/sample/mmap_ring.h"
+#include "profile/profiler/unwind_remarks.h"
+#include "profile/profiler/unwinder.h"
 #include "symbol/symbolizer.h"
 #include "sys/proc/pid_namespace.h"
+#include "sys/proc/proc_tasks.h"
+
+#define PREPARE_NS 2000000000ULL /* tables are made before stacks are taken, at most so long */
+#define ROUND_NS   20000000ULL   /* and in a round while records wait to be read */
+#define PACE_NS    20000000ULL   /* processes that begin are walked by frame pointers until then */
 
 _Static_assert(TRACE_CODE_MAX == SYMBOL_FRAMES_MAX, "all frames of an address fit");
 _Static_assert(TRACE_BUILD_ID_MAX == SYMBOL_BUILD_ID_MAX, "a build id fits");
@@ -17,25 +26,41 @@ struct record_symbols {
 	struct symbolizer *symbolizer;
 	struct mmap_ring *reports; /* NULL = not available */
 	struct ev_sink next;
+	struct unwinder *unwinder; /* NULL = by frame pointers */
+	struct unwind_maps *maps;  /* lent; likewise */
+	struct unwind_remarks remarks;
+	uint32_t tgid; /* the only one that matters; 0 = all */
 };
 
 DEFINE_SCOPED(record_symbols, record_symbols_close)
 
-int record_symbols_open(const struct cpulist *online, struct diag *d, struct record_symbols **out)
+static int open_unwinder(struct record_symbols *s, const struct record_symbols_cfg *cfg)
+{
+	s->maps = cfg->unwind;
+	s->tgid = cfg->tgid;
+	if (cfg->why_not_table)
+		s->remarks.why_fp = *cfg->why_not_table;
+	return s->maps ? unwinder_new(s->symbolizer, s->maps, cfg->tgid, &s->unwinder) : 0;
+}
+
+int record_symbols_open(const struct record_symbols_cfg *cfg, struct diag *d,
+                        struct record_symbols **out)
 {
 	SCOPED(scoped_record_symbols) struct record_symbols *s = calloc(1, sizeof(*s));
 	bool is_foreign = !pid_namespace_is_initial();
 	/* The kernel's ids are not those of another namespace's /proc: no name is better than a wrong one. */
-	struct symbolizer_cfg cfg = { .wants_lines = true,
-		                      .proc = is_foreign ? "/dev/null" : NULL };
+	struct symbolizer_cfg names = { .wants_lines = true,
+		                        .proc = is_foreign ? "/dev/null" : NULL };
 	int err;
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = symbolizer_new(&cfg, d, &s->symbolizer);
+	err = symbolizer_new(&names, d, &s->symbolizer);
 	if (err)
 		return err;
-	if (is_foreign || mmap_ring_open(online, 0, NULL, &s->reports))
+	if (open_unwinder(s, cfg))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (is_foreign || mmap_ring_open(cfg->online, 0, NULL, &s->reports))
 		s->reports = NULL;
 	*out = TAKE_PTR(s);
 	return 0;
@@ -51,6 +76,7 @@ void record_symbols_close(struct record_symbols *s)
 	if (!s)
 		return;
 	mmap_ring_close(s->reports);
+	unwinder_free(s->unwinder);
 	symbolizer_free(s->symbolizer);
 	free(s);
 }
@@ -70,14 +96,47 @@ int record_symbols_read_process(struct record_symbols *s, uint32_t tgid, uint64_
 	return err == -ENOMEM ? err : 0;
 }
 
+static int prepare_process(void *ctx, const struct proc_task *task)
+{
+	struct record_symbols *s = ctx;
+	int err;
+
+	if (task->is_kthread || task->tid != task->tgid || (s->tgid && s->tgid != task->tgid))
+		return 0;
+	err = record_symbols_read_process(s, task->tgid, clock_boot_ns());
+	return err ? err : unwinder_mapped(s->unwinder, task->tgid);
+}
+
+int record_symbols_prepare(struct record_symbols *s, struct diag *d)
+{
+	uint64_t now_ns;
+	int err;
+
+	if (!s || !s->unwinder)
+		return 0;
+	err = proc_tasks_each("/proc", prepare_process, s, d);
+	now_ns = clock_boot_ns();
+	if (!err && unwinder_flush(s->unwinder, now_ns, now_ns + PREPARE_NS))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	return err;
+}
+
+uint64_t record_symbols_pace_ns(const struct record_symbols *s)
+{
+	return s && s->unwinder ? PACE_NS : 0;
+}
+
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct record_symbols *s = ctx;
 	const struct ev_sample *sample = (const void *)rec;
 	int err = 0;
 
-	if (rec->kind == EV_SAMPLE && sample->nr_user)
+	if (rec->kind == EV_SAMPLE && sample->nr_user) {
 		err = record_symbols_read_process(s, sample->tgid, rec->ts_ns);
+		if (s->unwinder && sample->user_end < PROF_NR_ENDS)
+			s->remarks.ends[sample->user_end]++;
+	}
 	return err ? err : s->next.push(s->next.ctx, rec);
 }
 
@@ -111,8 +170,12 @@ static int mapped(struct symbolizer *s, const struct mmap_report *r)
 
 static int report(void *ctx, const struct mmap_report *r)
 {
-	struct symbolizer *s = ctx;
-	int err = 0;
+	struct record_symbols *all = ctx;
+	struct symbolizer *s = all->symbolizer;
+	int err = all->unwinder ? unwinder_take(all->unwinder, r) : 0;
+
+	if (err)
+		return err;
 
 	switch (r->what) {
 	case MMAP_MAPPED:
@@ -133,7 +196,13 @@ static int report(void *ctx, const struct mmap_report *r)
 
 int record_symbols_round(struct record_symbols *s)
 {
-	return s && s->reports ? mmap_ring_take(s->reports, report, s->symbolizer) : 0;
+	uint64_t now_ns;
+	int err = s && s->reports ? mmap_ring_take(s->reports, report, s) : 0;
+
+	if (err || !s || !s->unwinder)
+		return err;
+	now_ns = clock_boot_ns();
+	return unwinder_flush(s->unwinder, now_ns, now_ns + ROUND_NS);
 }
 
 int record_symbols_fd(const struct record_symbols *s)
@@ -148,7 +217,8 @@ uint64_t record_symbols_lost(const struct record_symbols *s)
 
 bool record_symbols_remark(struct record_symbols *s, struct diag *out)
 {
-	return s && symbolizer_remark(s->symbolizer, out);
+	return s && (symbolizer_remark(s->symbolizer, out) ||
+	             unwind_remarks_next(&s->remarks, s->maps, out));
 }
 
 static void copy_mapping(struct trace_place *out, const struct symbol_mapping *m)

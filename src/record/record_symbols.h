@@ -4,7 +4,8 @@
  *
  * Which files processes have mapped is known from the kernel's reports as it happens (collect/sample/mmap_ring), and from
  * /proc for those that were there before; so a process may have exited when its stacks are written. Without the right to
- * get reports, only /proc is used. One thread; blocks on files only. Never prints.
+ * get reports, only /proc is used. Where stacks are walked by tables, those of the processes are kept in the kernel meanwhile
+ * (profile/profiler/unwinder). One thread; blocks on files only. Never prints.
  */
 #pragma once
 
@@ -19,10 +20,22 @@
 
 struct cpulist;
 struct record_symbols;
+struct unwind_maps;
+
+struct record_symbols_cfg {
+	const struct cpulist *online; /* not kept */
+	struct unwind_maps *unwind; /* by which stacks are walked; NULL = by frame pointers. Lent */
+	const struct diag *why_not_table; /* though it was tried; empty or NULL = nothing to say */
+	uint32_t tgid;                    /* the only process that matters; 0 = all */
+};
 
 /* Before the rights to read everything are given up. */
-MUST_USE int record_symbols_open(const struct cpulist *online, struct diag *d,
+MUST_USE int record_symbols_open(const struct record_symbols_cfg *cfg, struct diag *d,
                                  struct record_symbols **out);
+/* Before stacks are taken: tables of the processes that are there, for some seconds at most. 0 or -errno. NULL is fine. */
+MUST_USE int record_symbols_prepare(struct record_symbols *s, struct diag *d);
+/* How often it wants a round, in ns; 0 = only when it is readable. */
+uint64_t record_symbols_pace_ns(const struct record_symbols *s);
 /* CPUs have gone online or offline. 0, or the first -errno of a CPU whose reports are missing. NULL is fine. */
 MUST_USE int record_symbols_follow(struct record_symbols *s, const struct cpulist *online);
 void record_symbols_close(struct record_symbols *s); /* NULL is fine */

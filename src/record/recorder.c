@@ -22,6 +22,8 @@ struct recorder {
 	recorder_progress_fn *progress;
 	void *progress_ctx;
 	uint64_t next_progress_ns;
+	void (*ready)(void *ctx);
+	void *ready_ctx;
 };
 
 static void scoped_recorder(struct recorder *const *r)
@@ -69,6 +71,8 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 		err = open_system_stats(r, d);
 	if (err)
 		return err;
+	r->ready = cfg->ready;
+	r->ready_ctx = cfg->ready_ctx;
 	*out = TAKE_PTR(r);
 	return 0;
 }
@@ -105,6 +109,14 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 	return goes_on ? RECORD_GO_ON : RECORD_STOP;
 }
 
+static void on_ready(void *ctx)
+{
+	const struct recorder *r = ctx;
+
+	if (r->ready)
+		r->ready(r->ready_ctx);
+}
+
 /* The writer knows better than the stream why a record was refused. */
 static int explain(const struct recorder *r, int err, struct diag *d)
 {
@@ -118,9 +130,9 @@ static int explain(const struct recorder *r, int err, struct diag *d)
 int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, struct diag *d,
                  enum record_end *why)
 {
-	struct record_run run = { .sink = trace_writer_sink(r->writer),
-		                  .round = on_round,
-		                  .ctx = r };
+	struct record_run run = {
+		.sink = trace_writer_sink(r->writer), .round = on_round, .ready = on_ready, .ctx = r
+	};
 	int err;
 
 	r->progress = progress;

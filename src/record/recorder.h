@@ -25,6 +25,9 @@ struct recorder_cfg {
 	bool wants_system_stats;
 	bool is_compressed;
 	const char *command_line; /* for the trace's attributes */
+	/* Called when all is attached, before the command begins; may be NULL. */
+	void (*ready)(void *ctx);
+	void *ready_ctx;
 };
 
 struct recorder_stats {

@@ -13,6 +13,7 @@
 #include "model/pair.h"
 #include "model/task_lives.h"
 #include "query/event_fields.h"
+#include "record/labels.h"
 #include "record/recording_stacks.h"
 #include "record/sink_thread.h"
 #include "sys/proc/memory_left.h"
@@ -49,7 +50,7 @@ struct recording {
 	struct allowed *affinity;
 	struct task_lives *lives;
 	struct trace_info *info;
-	bool names_frames;
+	struct frame_namer namer;
 	struct live_place *places;
 	struct source_count *events, *categories;
 	struct source_damage *damage;
@@ -57,6 +58,7 @@ struct recording {
 	struct source_symbol *probes;
 	size_t nr_probes, cap_probes;
 	struct source_count *lost_by;
+	struct source_label *labels;
 	struct source_end *ends;
 	struct recording_stacks *stacks; /* NULL = none */
 	struct source_facts facts;
@@ -89,6 +91,7 @@ void recording_close(struct recording *r)
 		free((char *)(uintptr_t)r->probes[i].name);
 	free(r->probes);
 	free(r->lost_by);
+	free(r->labels);
 	free(r->ends);
 	free(r->name);
 	free(r);
@@ -340,6 +343,32 @@ static int fill_ends(struct recording *r)
 	return 0;
 }
 
+/* Which machine it is of, and what its user wrote into it. */
+static int fill_labels(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+	struct source_facts *f = &r->facts;
+	const char *label;
+
+	f->host = known(info->machine_name);
+	r->labels = calloc(LABELS_MAX, sizeof(*r->labels));
+	if (!r->labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_attrs && info->producer == TRACE_BY_US; i++) {
+		const struct trace_key *attr = &info->attrs[i];
+
+		if (!attr->text)
+			continue;
+		label = after(attr->key, LABEL_PREFIX);
+		if (!f->boot_id && strcmp(attr->key, "boot_id") == 0)
+			f->boot_id = known(attr->text);
+		else if (label && f->nr_labels < LABELS_MAX)
+			r->labels[f->nr_labels++] = (struct source_label){ label, attr->text };
+	}
+	f->labels = r->labels;
+	return 0;
+}
+
 static int fill_facts(struct recording *r)
 {
 	const struct trace_info *info = r->info;
@@ -379,7 +408,7 @@ static int fill_facts(struct recording *r)
 	f->nr_damage = info->nr_damage;
 	f->pmu_names = info->pmu_names;
 	f->nr_pmu_names = info->nr_pmu_names;
-	if (fill_losses(r) || fill_ends(r))
+	if (fill_losses(r) || fill_ends(r) || fill_labels(r))
 		return -ENOMEM;
 	return copy_symbols(r) ? -ENOMEM : place_cpus(r);
 }
@@ -401,7 +430,7 @@ static int finish(struct recording *r)
 	if (!err)
 		err = task_lives_new(r->tasks, &r->lives);
 	if (!err)
-		err = recording_stacks_new(r->info, r->names_frames, &r->stacks);
+		err = recording_stacks_new(r->info, &r->namer, &r->stacks);
 	r->facts.kinds[EV_SAMPLE] = r->info->nr_samples; /* which are not records of the stream */
 	r->source = (struct source){
 		.timeline = r->timeline,
@@ -457,6 +486,8 @@ static int load(struct recording *r, const char *path, const struct trace_read_c
 	return err;
 }
 
+_Static_assert(RECORDING_PARTS_MAX == TRACE_PARTS_MAX, "of the same folders");
+
 uint64_t recording_limit(uint64_t max_bytes)
 {
 	uint64_t limit = memory_left("") / SPARE * (SPARE - 1);
@@ -480,6 +511,7 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	struct trace_read_cfg read = {
 		.nr_workers = cfg->nr_workers,
 		.fd = cfg->fd,
+		.parts = { .open = cfg->open_part, .ctx = cfg->part_ctx },
 		.budget = r ? &r->budget : NULL,
 		.progress = cfg->progress ? on_progress : NULL,
 		.progress_ctx = r,
@@ -492,7 +524,7 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	r->cfg = cfg;
 	budget_init(&r->budget, recording_limit(cfg->max_bytes));
 	r->name = strdup(name);
-	r->names_frames = cfg->names_frames;
+	r->namer = cfg->namer;
 	err = r->name ? make_tables(r) : -ENOMEM;
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");

@@ -14,15 +14,21 @@
 #include "base/attr.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "record/frame_names.h"
 
 struct recording;
 struct trace_info;
+
+#define RECORDING_PARTS_MAX 65536U
 
 struct recording_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
 	const char *name;        /* of the trace, for people; NULL = its path */
 	int fd;                  /* of the file, lent; 0 = the path is opened */
-	bool names_frames; /* functions that the file does not name, by files of this machine */
+	/* With fd, which is the file "data" of a folder of perf: opens "data.NR", -ENOENT behind the last. NULL = it is no folder. */
+	int (*open_part)(void *ctx, unsigned int nr);
+	void *part_ctx;
+	struct frame_namer namer; /* of functions that the file does not name */
 	/*
 	 * Of memory, while it loads and for what stays; 0 = what the machine can spare, which is never exceeded. With
 	 * the hint what to do if it is too little.

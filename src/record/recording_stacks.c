@@ -153,14 +153,15 @@ static int copy_samples(struct recording_stacks *s, const struct trace_info *inf
 			                                .tid = from->tid,
 			                                .cpu = from->cpu,
 			                                .stack = from->stack,
-			                                .kind = kind_of(s, from) };
+			                                .kind = kind_of(s, from),
+			                                .end = from->end };
 		if (s->samples[i].kind < SOURCE_STACK_OTHER)
 			s->view.nr_of[s->samples[i].kind]++;
 	}
 	return 0;
 }
 
-int recording_stacks_new(const struct trace_info *info, bool names_frames,
+int recording_stacks_new(const struct trace_info *info, const struct frame_namer *namer,
                          struct recording_stacks **out)
 {
 	SCOPED(scoped_recording_stacks) struct recording_stacks *s = NULL;
@@ -171,7 +172,7 @@ int recording_stacks_new(const struct trace_info *info, bool names_frames,
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	err = names_frames ? frame_names_new(info, &s->names) : 0;
+	err = frame_names_new(info, namer, &s->names);
 	if (!err)
 		err = copy_frames(s, info);
 	if (!err)

@@ -9,14 +9,15 @@
 #include "analyze/source.h"
 #include "base/attr.h"
 
+struct frame_namer;
 struct recording_stacks;
 struct trace_info;
 
 /*
- * *out stays NULL if there are no samples. info must stay as long. names_frames: functions that the file does not name
- * are looked up in files of this machine, see record/frame_names. -ENOMEM.
+ * *out stays NULL if there are no samples. info must stay as long. namer: who finds functions
+ * that the file does not name, see record/frame_names. -ENOMEM.
  */
-MUST_USE int recording_stacks_new(const struct trace_info *info, bool names_frames,
+MUST_USE int recording_stacks_new(const struct trace_info *info, const struct frame_namer *namer,
                                   struct recording_stacks **out);
 void recording_stacks_free(struct recording_stacks *s); /* NULL is fine */
 /* NULL for NULL. */

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/version.h"
+#include "record/labels.h"
 #include "record/record_facts.h"
 #include "record/record_symbols.h"
 #include "sys/topology.h"
@@ -26,7 +28,8 @@ static int open_writer(const struct trace_file_cfg *file, const struct trace_wri
                        struct diag *d, struct trace_writer **out)
 {
 	struct trace_writer_cfg cfg = *base;
-	struct trace_attr attrs[TRACE_FILE_ATTRS + RECORD_FACTS_ATTRS];
+	struct trace_attr attrs[TRACE_FILE_ATTRS + RECORD_FACTS_ATTRS + LABELS_MAX];
+	const struct labels *labels = file->source->labels;
 	const struct record_filter filter = { .tgid = file->source->tgid,
 		                              .one_in = file->source->one_in,
 		                              .cgroup = file->source->cgroup,
@@ -43,6 +46,8 @@ static int open_writer(const struct trace_file_cfg *file, const struct trace_wri
 			       file->nr_attrs * sizeof(*attrs));
 		cfg.attrs = attrs;
 		cfg.nr_attrs = facts.nr_attrs + file->nr_attrs;
+		for (size_t i = 0; labels && i < labels->nr; i++)
+			attrs[cfg.nr_attrs++] = labels->attrs[i];
 		cfg.cpus = facts.cpus;
 		cfg.nr_cpus = facts.nr_cpus;
 		err = file->path ? trace_writer_create(file->path, &cfg, d, out)
@@ -69,7 +74,7 @@ int trace_file_open(const struct trace_file_cfg *file, struct diag *d, struct tr
 		.is_compressed = file->is_compressed,
 		.is_real_path = file->is_real_path,
 		.tool = "schedscope",
-		.version = SCHEDSCOPE_VERSION,
+		.version = schedscope_version,
 		.command_line = file->command_line,
 		.system = &system,
 		.kinds = file->source->kinds,

@@ -14,6 +14,7 @@
 #include "replay/replay_past.h"
 #include "replay/replay_sums.h"
 #include "replay/replay_tasks.h"
+#include "replay/replay_waits.h"
 #include "replay/replay_zoom.h"
 #include "trace/reader.h"
 
@@ -38,6 +39,8 @@ struct machine_replay {
 	uint32_t needs; /* that the machine meets, at this cell */
 	struct machine machine;
 	struct machine_play play;
+	struct machine_play_wait *waits; /* the longest */
+	size_t nr_waits;
 	struct machine_cpu *cpus;
 	struct machine_log log;
 	char notice[160];
@@ -142,6 +145,8 @@ static int open_parts(struct machine_replay *r)
 		err = replay_levels_init(&r->mhz, r->s, PAIR_CPU_FREQ_KHZ);
 	if (!err)
 		err = replay_levels_init(&r->pressure, r->s, PAIR_HW_PRESSURE);
+	if (!err)
+		err = replay_waits_find(&r->scope, &r->waits, &r->nr_waits);
 	r->cpus = calloc(r->scope.nr_cpus ? r->scope.nr_cpus : 1, sizeof(*r->cpus));
 	return err || r->cpus ? err : -ENOMEM;
 }
@@ -184,6 +189,7 @@ void machine_replay_close(struct machine_replay *r)
 	replay_sums_done(&r->sums);
 	units_done(&r->processes);
 	scope_done(&r->scope);
+	free(r->waits);
 	free(r->cpus);
 	free(r);
 }
@@ -355,6 +361,8 @@ static void show_play(struct machine_replay *r, const struct replay_cell *c,
 		.unix_ns = f->unix_ns ? f->unix_ns + (c->to_ns - r->s->start_ns) : 0,
 		.speed = request->speed,
 		.is_paused = request->is_paused,
+		.waits = r->waits,
+		.nr_waits = r->nr_waits,
 		.absent = MACHINE_MEMORY | MACHINE_NET | MACHINE_BPF | MACHINE_EVENT |
 		          MACHINE_UNCORE | MACHINE_POWER | MACHINE_BANDWIDTH | MACHINE_PROFILE |
 		          MACHINE_GAME,

@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+#include "record/frame_names.h"
 #include "record/recording_stacks.h"
 #include "trace/reader.h"
+
+static const struct frame_namer nobody;
 
 static void names_are_bare_and_modules_have_no_path(void **state)
 {
@@ -42,7 +45,7 @@ static void names_are_bare_and_modules_have_no_path(void **state)
 	const struct source_stacks *view;
 
 	(void)state;
-	assert_int_equal(recording_stacks_new(&info, false, &s), 0);
+	assert_int_equal(recording_stacks_new(&info, &nobody, &s), 0);
 	view = recording_stacks_get(s);
 	assert_string_equal(view->frames[0].name, "schedule");
 	assert_string_equal(view->frames[0].module, "kernel");
@@ -75,7 +78,7 @@ static void without_samples_there_is_nothing(void **state)
 	struct recording_stacks *s = NULL;
 
 	(void)state;
-	assert_int_equal(recording_stacks_new(&info, false, &s), 0);
+	assert_int_equal(recording_stacks_new(&info, &nobody, &s), 0);
 	assert_null(s);
 	assert_null(recording_stacks_get(s));
 	recording_stacks_free(s);
@@ -100,7 +103,7 @@ static void events_are_not_mixed(void **state)
 	struct recording_stacks *s = NULL;
 
 	(void)state;
-	assert_int_equal(recording_stacks_new(&info, false, &s), 0);
+	assert_int_equal(recording_stacks_new(&info, &nobody, &s), 0);
 	view = recording_stacks_get(s);
 	assert_string_equal(view->event, "cpu-clock");
 	expect_eq(view->nr_of[SOURCE_STACK_CPU], 2);

@@ -1,4 +1,4 @@
-/* cli/record_probes — the probes that the options of `record` name, as one table. */
+/* cli/record/record_probes — the probes that the options of `record` name, as one table. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cli/record_stacks.h"
+#include "cli/record/record_stacks.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,9 +8,17 @@
 #include "abi/event.h"
 #include "base/log.h"
 #include "collect/stack_part.h"
+#include "record/record_source.h"
 
 const char *const record_stack_names[] = {
 	[EV_SAMPLE_CPU] = "cpu", [EV_SAMPLE_OFF_CPU] = "off-cpu", [EV_SAMPLE_WAKER] = "waker", NULL
+};
+
+const char *const record_unwind_names[] = {
+	[RECORD_UNWIND_AUTO] = "auto",
+	[RECORD_UNWIND_FP] = "fp",
+	[RECORD_UNWIND_TABLE] = "table",
+	NULL,
 };
 
 void record_show_remark(struct diag *remark)

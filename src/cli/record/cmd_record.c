@@ -1,25 +1,30 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "abi/event_check.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/new_file.h"
 #include "cli/command.h"
-#include "cli/record_events.h"
-#include "cli/record_flight.h"
-#include "cli/record_pmu.h"
-#include "cli/record_probes.h"
-#include "cli/record_stacks.h"
+#include "cli/record/record_events.h"
+#include "cli/record/record_flight.h"
+#include "cli/record/record_pmu.h"
+#include "cli/record/record_probes.h"
+#include "cli/record/record_stacks.h"
+#include "cli/record/record_talk.h"
+#include "cli/report_file.h"
 #include "collect/event_sets.h"
 #include "collect/stack_part.h"
+#include "record/labels.h"
 #include "record/recorder.h"
+#include "record/start_at.h"
 #include "sys/rights/broker.h"
 
 #define SECOND_NS 1000000000ULL
@@ -30,6 +35,8 @@ struct record_args {
 	const char *output;
 	uint64_t duration_ns;
 	uint64_t trace_ns;
+	const char *start_at; /* NULL = at once */
+	struct opt_list metadata;
 	struct opt_list events;
 	uint64_t pid;
 	uint64_t parent; /* the process that we exit with; 0 = none */
@@ -43,7 +50,11 @@ struct record_args {
 	const char *stacks;
 	uint64_t stack_frequency;
 	bool has_stack_frequency;
+	int unwind; /* enum record_unwind */
+	bool has_unwind;
 	bool is_compressed;
+	bool may_replace;
+	const char *report; /* NULL = none is made */
 	int rings;
 	uint64_t ring_kib;
 	struct flight_args flight;
@@ -66,10 +77,22 @@ static const struct opt options[] = {
 	OPT_STRING('o', "output", "FILE", struct record_args, output,
 		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file",
 		.details = "With --keep or --trigger: a directory, or a directory and the prefix of all file names."),
+	OPT_FLAG(0, "force", struct record_args, may_replace,
+		"replace an existing file; without it that is asked on a terminal, and refused elsewhere",
+		.details = "An empty file is replaced in any case. Dumps of the flight recorder always have new names."),
 	OPT_DURATION(0, "duration", "SECONDS", struct record_args, duration_ns, SECOND_NS, 10 * MS_NS,
 		YEAR_NS, "stop after this time; until Ctrl-C if not given"),
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
+	OPT_STRING(0, "start-at", "WHEN", struct record_args, start_at,
+		"wait, and begin at a time of the wall clock: /10s is the next whole multiple of 10 seconds; or 17:30:05",
+		.details = "So that many machines, whose clocks are set alike, record the same moments: with the same --duration they also end at one "
+			   "moment. WHEN is /TIME, the next whole multiple of TIME since 1970; HH:MM or HH:MM:SS, the next time that the clock shows it; "
+			   "YYYY-MM-DDTHH:MM:SS, with a Z behind it of UTC; or @SECONDS since 1970. All is loaded before; attaching begins then, and takes a "
+			   "moment. A command is started then, too."),
+	OPT_LIST(0, "metadata", "KEY=VALUE", struct record_args, metadata,
+		"write this into the recording, so that it can be told from others: role=web, build=1234",
+		.details = "'schedscope analyze' shows it, beside the host and the id of its boot, which every recording has. At most 16."),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, sleep, block, net, mm, fs, lock, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
@@ -86,7 +109,7 @@ static const struct opt options[] = {
 		.details = "Its switches, wakeups and migrations. Fork, exec, exit, interrupts and idle states are "
 			   "still recorded system-wide; CPU time of other tasks is left blank. Ends with the process."),
 	OPT_LIST(0, "cgroup", "PATTERN", struct record_args, cgroup,
-		"only tasks in matching cgroups, or below: a path or name with * and ?",
+		"only tasks in matching cgroups, or below: a path or name, with * and ?, or /REGEX/", .list = "cgroups",
 		.details = "In the hierarchy that has the controller cpu. / is the root alone."),
 	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
 		"also each call of these functions of the kernel"),
@@ -104,7 +127,7 @@ static const struct opt options[] = {
 			   "slice are complete; other wakeups, switches and migrations are left out. The trace and the "
 			   "summary say so."),
 	OPT_LIST(0, "pmu", "EVENT[,...]", struct record_args, pmu,
-		"count these events in every slice, at most 8: those of 'schedscope stat --perf-list'",
+		"count these events in every slice, at most 8: those of 'schedscope stat --perf-list'", .list = "counters",
 		.details = "The count of each event while a task was on a CPU is stored at the end "
 			   "of that slice, under the key pmu:EVENT. Software events such as "
 			   "page-faults and task-clock work everywhere; hardware events need a PMU."),
@@ -116,11 +139,18 @@ static const struct opt options[] = {
 		.details = "cpu is where the CPUs are, sampled at --stack-frequency: by hardware cycles where there are any, "
 			   "else by cpu-clock. off-cpu is where tasks go to sleep, at every switch-out that is not a "
 			   "preemption; waker is where tasks are woken from, at every waking. The last two cost some "
-			   "microseconds per event. Kernel and user frames are recorded with names, lines and mappings; user "
-			   "frames need programs with frame pointers. 'schedscope analyze FILE flamegraph' and Perfetto show "
-			   "them. With -p or --cgroup only stacks of those tasks and of their wakers."),
+			   "microseconds per event. Kernel and user frames are recorded with names, lines and mappings. "
+			   "'schedscope analyze FILE flamegraph' and Perfetto show them. With -p or --cgroup only stacks of those "
+			   "tasks and of their wakers."),
 	OPT_U64(0, "stack-frequency", "HZ", struct record_args, stack_frequency, 1, 100000,
 		"samples of --stacks=cpu, per second and busy CPU", OPT_GIVEN(struct record_args, has_stack_frequency)),
+	OPT_CHOICE(0, "unwind", "HOW", struct record_args, unwind, record_unwind_names,
+		"how stacks of programs are walked, with --stacks", OPT_GIVEN(struct record_args, has_unwind),
+		.details = RECORD_UNWIND_DETAILS),
+	OPT_STRING(0, "report", "FILE", struct record_args, report,
+		"make a report of it at the end, as 'schedscope report' does: FILE, or the recording's name with .html",
+		.bare = "", .is_file = true,
+		.details = "An older report of that name is replaced, any other file is not."),
 	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file still loads directly"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
@@ -164,6 +194,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope record --duration 5 -o five.pftrace", "five seconds of the whole machine" },
 	{ "schedscope record -- make -j8", "while a command runs" },
+	{ "schedscope record --duration 10 --report=slow.html", "ten seconds, and a page about them" },
 	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
 	{ "schedscope record --stacks=cpu,off-cpu -- ./server", "with stacks of where it runs, and where it sleeps" },
@@ -194,97 +225,45 @@ static void join_words(int argc, char **argv, char *buf, size_t size)
 		                        argv[i]);
 }
 
-static bool show_progress(void *ctx, const struct recorder_stats *s)
-{
-	char rate[32];
+/* A recording into one file, with what follows from the options besides the recorder's own. */
+struct one_file {
+	const struct record_args *args;
+	const char *name; /* of the file, for people */
+	int exit_code;    /* that of the command */
+};
 
-	(void)ctx;
-	fprintf(stderr, "\r%6.1f s  %llu events  %s/s  %.1f MB  %llu lost ",
-	        (double)s->totals.elapsed_ns / 1e9, (unsigned long long)s->totals.events,
-	        text_rate(rate, sizeof(rate),
-	                  (double)s->totals.events * 1e9 / (double)s->totals.elapsed_ns),
-	        (double)s->bytes / 1e6, (unsigned long long)s->totals.lost);
-	return true;
-}
-
-/* Each cause of a loss, with what to do about it. */
-static void show_losses(const struct record_totals *t)
-{
-	uint64_t no_room = t->lost - t->skipped - t->damaged;
-	char kinds[160] = "";
-	size_t len = 0;
-
-	for (unsigned int kind = 1; kind < EV_KIND_MAX && len < sizeof(kinds); kind++)
-		if (t->lost_of[kind])
-			len += (size_t)snprintf(kinds + len, sizeof(kinds) - len, "%s%s %llu",
-			                        len ? ", " : "", ev_kind_name(kind),
-			                        (unsigned long long)t->lost_of[kind]);
-	if (no_room)
-		log_warn("%llu events were dropped because the ring buffers were full (%s): enlarge them with "
-		         "--ring-kib, or record less",
-		         (unsigned long long)no_room, kinds);
-	if (t->skipped)
-		log_warn(
-			"%llu events came while a BPF program was already running on the CPU, and the kernel skipped them",
-			(unsigned long long)t->skipped);
-	if (t->damaged)
-		log_warn("%llu records were damaged", (unsigned long long)t->damaged);
-}
-
-static void show_summary(const struct recorder_stats *s, const char *path, bool has_progress)
-{
-	static const char *const unit = "bytes per event";
-	double seconds = (double)s->totals.elapsed_ns / 1e9;
-
-	if (has_progress)
-		fputs("\r\033[K", stderr);
-	fprintf(stderr, "%s: %.1f s, %llu events (%llu switches, %llu wakings), %llu lost, %.1f MB",
-	        path, seconds, (unsigned long long)s->totals.events,
-	        (unsigned long long)s->totals.switches, (unsigned long long)s->totals.wakings,
-	        (unsigned long long)s->totals.lost, (double)s->bytes / 1e6);
-	if (s->totals.hits)
-		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->totals.hits);
-	if (s->totals.stacks)
-		fprintf(stderr, ", %llu stacks", (unsigned long long)s->totals.stacks);
-	if (s->totals.one_in > 1)
-		fprintf(stderr, ", one wakeup in %llu sampled",
-		        (unsigned long long)s->totals.one_in);
-	if (s->written)
-		fprintf(stderr, ", %.1f %s", (double)s->bytes / (double)s->written, unit);
-	fputc('\n', stderr);
-	show_losses(&s->totals);
-	for (unsigned int kind = 1; kind < EV_KIND_MAX; kind++)
-		if (s->totals.missing & EV_BIT(kind))
-			log_info("this kernel has no tracepoint for %s", ev_kind_name(kind));
-	record_show_losses(&s->totals.losses);
-	if (s->breaks && !s->totals.is_filtered)
-		log_warn(
-			"%llu context switches are missing from the kernel's event stream; short gaps are marked unknown",
-			(unsigned long long)s->breaks);
-}
-
-static int record(const struct recorder_cfg *cfg, const struct opt_list *events, struct diag *d)
+static int record(struct recorder_cfg *cfg, struct one_file *file, struct diag *d)
 {
 	/* Onto a terminal that is free for it: neither the command's nor that of the trace itself. */
 	bool has_progress = isatty(STDERR_FILENO) && !cfg->source.command;
+	struct record_talk talk = { .path = file->name,
+		                    .source = &cfg->source,
+		                    .is_quiet = file->args->parent != 0 };
 	struct recorder *r = NULL;
 	struct recorder_stats stats = { 0 };
 	enum record_end why = RECORD_END_TIME;
 	struct diag remark = { 0 };
-	int err = recorder_open(cfg, d, &r), closing;
+	int err, closing;
 
+	cfg->ready = record_talk_ready;
+	cfg->ready_ctx = &talk;
+	err = recorder_open(cfg, d, &r);
 	if (err)
 		return err;
-	record_events_missing(events, recorder_missing(r));
-	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
+	record_events_missing(&file->args->events, recorder_missing(r));
+	err = recorder_run(r, has_progress ? record_talk_progress : NULL, NULL, d, &why);
 	while (recorder_remark(r, &remark))
 		record_show_remark(&remark);
 	closing = recorder_close(r, &stats, err ? NULL : d);
-	show_summary(&stats, cfg->path, has_progress);
-	if (why == RECORD_END_COMMAND && WIFEXITED(stats.totals.command_status) &&
-	    WEXITSTATUS(stats.totals.command_status))
-		log_warn("the command ended with %d", WEXITSTATUS(stats.totals.command_status));
-	return err ? err : closing;
+	record_talk_summary(&stats, file->name, has_progress);
+	err = err ? err : closing;
+	if (!err)
+		file->exit_code = record_talk_command(&stats.totals, cfg->source.command
+		                                                             ? *cfg->source.command
+		                                                             : NULL);
+	if (!err && !talk.is_quiet)
+		record_talk_next(file->name);
+	return err;
 }
 
 static int check_args(const struct record_args *args, const struct opt_list *command,
@@ -298,6 +277,8 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	if (args->pid && command->nr)
 		return diag_set(d, -EINVAL, "leave one out",
 		                "-p and a command contradict each other");
+	if (args->has_unwind && !args->stacks)
+		return diag_set(d, -EINVAL, "add --stacks", "--unwind is for --stacks");
 	if (args->has_stack_frequency && !args->stacks)
 		return diag_set(d, -EINVAL, "add --stacks", "--stack-frequency is for --stacks");
 	if (args->one_in > 1 && stacks & ~STACK_BIT(EV_SAMPLE_CPU))
@@ -307,23 +288,101 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	if (args->wants_system_stats && record_flight_is_wanted(&args->flight))
 		return diag_set(d, -EINVAL, "leave one of them out",
 		                "a flight recorder keeps no system statistics (-s)");
+	if (args->start_at && record_flight_is_wanted(&args->flight))
+		return diag_set(
+			d, -EINVAL, "leave one of them out",
+			"a flight recorder keeps the last seconds, whenever it began (--start-at)");
+	if (args->report && record_flight_is_wanted(&args->flight))
+		return diag_set(
+			d, -EINVAL, "run 'schedscope report DUMP' afterwards",
+			"a flight recorder goes on recording and makes no reports (--report)");
+	if (args->report && args->output && strcmp(args->output, "-") == 0)
+		return diag_set(d, -EINVAL, "name a file with -o",
+		                "--report takes a recording in a file");
 	err = record_flight_check(&args->flight, args->output, d);
 	return err || !args->pid ? err : cli_check_pid(args->pid, d);
 }
 
+/* Where the report goes: beside the recording, unless it was said. */
+static const char *report_path(const char *given, const char *recording, char buf[PATH_MAX])
+{
+	size_t len = strlen(recording), tail = strlen(".pftrace");
+
+	if (*given)
+		return given;
+	if (len > tail && strcmp(recording + len - tail, ".pftrace") == 0)
+		len -= tail;
+	snprintf(buf, PATH_MAX, "%.*s.html", (int)len, recording);
+	return buf;
+}
+
+/* To be read when the rights to open it by its name are gone. */
+static int open_again(int fd)
+{
+	char link[64];
+	int again;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	again = open(link, O_RDONLY | O_CLOEXEC);
+	return again < 0 ? -errno : again;
+}
+
+static int report_on(const struct report_file *f, const char *path, int fd, struct diag *d)
+{
+	SCOPED(scoped_recording) struct recording *rec = NULL;
+	struct pass_args all = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
+	int err = trace_args_open_fd(path, fd, d, &rec);
+
+	return err ? err : report_file_write(f, recording_source(rec), &all, d);
+}
+
+/* Both places are found with the rights of the beginning; the report is made without them. */
+static int record_with_report(struct recorder_cfg *cfg, struct one_file *to, struct diag *d)
+{
+	char path[PATH_MAX];
+	SCOPED(report_file_close)
+	struct report_file file = { .path = report_path(to->args->report, to->name, path) };
+	SCOPED(scoped_close) int fd = -1;
+	SCOPED(scoped_close) int again = -1;
+	int err = report_file_check(&file, d);
+
+	report_file_command(&file, to->name, &(struct trace_args){ 0 });
+	if (!err)
+		err = report_file_open(&file, d);
+	if (err)
+		return err;
+	fd = new_file_open(to->name, false, d);
+	if (fd < 0)
+		return fd;
+	again = open_again(fd);
+	if (again < 0)
+		return diag_set(d, again, "name a file with -o",
+		                "cannot read '%.120s' for --report", to->name);
+	cfg->path = NULL;
+	cfg->fd = fd;
+	err = record(cfg, to, d);
+	return err ? err : report_on(&file, to->name, again, d);
+}
+
 /* One file, whose name is chosen if none was given. */
-static int record_to_file(const struct recorder_cfg *given, const struct opt_list *events,
+static int record_to_file(const struct record_args *args, struct recorder_cfg *cfg, int *exit_code,
                           struct diag *d)
 {
-	struct recorder_cfg cfg = *given;
+	struct one_file file = { .args = args };
 	char name[64];
+	int err;
 
 	default_name(name, sizeof(name));
-	if (!cfg.path)
-		cfg.path = name;
-	else if (strcmp(cfg.path, "-") == 0)
-		cfg.path = "/dev/stdout";
-	return record(&cfg, events, d);
+	if (!cfg->path)
+		cfg->path = name;
+	else if (strcmp(cfg->path, "-") == 0)
+		cfg->path = "/dev/stdout";
+	file.name = cfg->path;
+	err = record_talk_may_write(cfg->path, args->may_replace || args->parent, d);
+	if (!err)
+		err = args->report ? record_with_report(cfg, &file, d) : record(cfg, &file, d);
+	*exit_code = file.exit_code;
+	return err;
 }
 
 static int run_args(const struct opt_command *self, const struct record_args *args,
@@ -340,6 +399,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 			.nr_probes = probes->nr,
 			.one_in = (uint32_t)args->one_in,
 			.stack_frequency = (uint32_t)args->stack_frequency,
+			.unwind = (enum record_unwind)args->unwind,
 			.is_per_cpu_rings = args->rings == 1,
 			.is_scx_by_kprobe = args->is_scx_by_kprobe,
 			.is_context_counted = args->is_context_counted,
@@ -354,7 +414,9 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		.command_line = words,
 	};
 	struct record_pmu pmu = { .nr = 0 };
+	struct labels labels = { .nr = 0 };
 	struct diag d = { 0 };
+	int exit_code = CLI_OK;
 	int err = record_events_parse(&args->events, &cfg.source.kinds, &d);
 
 	if (!err)
@@ -362,7 +424,13 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 	if (!err)
 		err = record_stacks_parse(args->stacks, &cfg.source.stacks, &d);
 	if (!err)
+		err = labels_parse(args->metadata.items, args->metadata.nr, &labels, &d);
+	if (!err && args->start_at)
+		err = start_at_parse(args->start_at, clock_read_ns(CLOCK_REALTIME), &d,
+		                     &cfg.source.start_real_ns);
+	if (!err)
 		err = check_args(args, command, cfg.source.stacks, &d);
+	cfg.source.labels = &labels;
 	cfg.source.pmu = pmu.words;
 	cfg.source.nr_pmu = pmu.nr;
 	if (err == -EINVAL)
@@ -376,10 +444,11 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		                   &d);
 	if (!err)
 		err = record_flight_is_wanted(&args->flight)
-		              ? record_flight_run(&args->flight, &cfg, &args->events, &d)
-		              : record_to_file(&cfg, &args->events, &d);
+		              ? record_flight_run(&args->flight, &cfg, &args->events, &exit_code,
+		                                  &d)
+		              : record_to_file(args, &cfg, &exit_code, &d);
 	broker_stop();
-	return err ? cli_fail(&d) : CLI_OK;
+	return err ? cli_fail(&d) : exit_code;
 }
 
 /* The process that started us may be killed: then there is nothing to record for. */
@@ -392,6 +461,16 @@ static int end_with(uint64_t parent)
 	return (uint64_t)getppid() == parent ? 0 : -ESRCH;
 }
 
+/* One that comes while it still loads makes a dump as soon as there is something to write; it would end the program otherwise. */
+static void hold_sigusr2(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct record_args args = defaults;
@@ -401,6 +480,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	char words[1024];
 	int exit_code;
 
+	hold_sigusr2();
 	join_words(argc, argv, words, sizeof(words));
 	if (cli_parse(self, argc, argv, &args, &operands, &exit_code)) {
 		if (args.is_verbose)
@@ -423,6 +503,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	opt_list_done(&args.events);
 	opt_list_done(&args.cgroup);
 	opt_list_done(&args.pmu);
+	opt_list_done(&args.metadata);
 	opt_list_done(&args.flight.triggers);
 	return exit_code;
 }
@@ -434,7 +515,9 @@ const struct opt_command cmd_record = {
 	.operands = "[COMMAND...]",
 	.description =
 		"Records scheduling events of the whole machine, or of one process or cgroup, into a Perfetto trace, "
-		"which opens in ui.perfetto.dev. With a command, records while it runs.\n\n"
+		"which opens in ui.perfetto.dev. With a command, records while it runs, and exits with its status (128 and "
+		"the signal that ended it). A recording that ends before its command, because of --duration, Ctrl-C or a "
+		"full disk, leaves the command running and says so.\n\n"
 		"The file can be loaded at any moment, also after the program was killed or the disk was full. Memory "
 		"does not grow with the recording. Events that did not fit into the ring buffers are counted per kind "
 		"and CPU, reported in the summary and stored in the trace.\n\n"

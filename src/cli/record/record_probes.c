@@ -1,4 +1,4 @@
-#include "cli/record_probes.h"
+#include "cli/record/record_probes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* cli/record_pmu — the words of `record --pmu`, taken apart. */
+/* cli/record/record_pmu — the words of `record --pmu`, taken apart. */
 #pragma once
 
 #include <stddef.h>

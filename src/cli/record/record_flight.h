@@ -1,4 +1,4 @@
-/* cli/record_flight — `record --keep` and `--trigger`: the flight recorder's options, messages and summary. */
+/* cli/record/record_flight — `record --keep` and `--trigger`: the flight recorder's options, messages and summary. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,6 +23,6 @@ bool record_flight_is_wanted(const struct flight_args *args);
 /* Words that do not fit together: -EINVAL. output as given. */
 MUST_USE int record_flight_check(const struct flight_args *args, const char *output,
                                  struct diag *d);
-/* cfg->path is the directory or beginning of names, NULL = the default; events as given. */
+/* cfg->path is the directory or beginning of names, NULL = the default; events as given; *exit_code: cli/record/record_talk. */
 MUST_USE int record_flight_run(const struct flight_args *args, const struct recorder_cfg *cfg,
-                               const struct opt_list *events, struct diag *d);
+                               const struct opt_list *events, int *exit_code, struct diag *d);

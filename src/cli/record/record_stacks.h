@@ -1,4 +1,4 @@
-/* cli/record_stacks — the words of `record --stacks`, taken apart. */
+/* cli/record/record_stacks — the words of `record --stacks`, taken apart. */
 #pragma once
 
 #include <stdint.h>
@@ -10,6 +10,11 @@
 #define RECORD_STACKS_DEFAULT "cpu"
 
 extern const char *const record_stack_names[]; /* by EV_SAMPLE_*; ends with NULL */
+
+extern const char *const record_unwind_names[]; /* by enum record_unwind; ends with NULL */
+#define RECORD_UNWIND_DETAILS                                                                                               \
+	"table: by what files have for exceptions (.eh_frame), without frame pointers; code without, as of JITs, by frame " \
+	"pointers. fp: by frame pointers alone, which costs less. auto: table where the kernel can, else fp; fp on x86-64."
 
 /* A reason why names are missing, as a warning; cleared. */
 void record_show_remark(struct diag *remark);

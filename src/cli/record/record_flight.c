@@ -1,13 +1,15 @@
-#include "cli/record_flight.h"
+#include "cli/record/record_flight.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/record_events.h"
-#include "cli/record_stacks.h"
+#include "cli/record/record_events.h"
+#include "cli/record/record_stacks.h"
+#include "cli/record/record_talk.h"
 #include "record/flight.h"
 #include "record/flight_name.h"
 
@@ -49,18 +51,37 @@ int record_flight_check(const struct flight_args *args, const char *output, stru
 	return parse_triggers(args, d, triggers);
 }
 
-static void clear_line(const void *ctx)
+/* What the calls of a run need. */
+struct talk {
+	const struct flight_cfg *cfg;
+	bool has_progress; /* a line of the terminal that must be wiped before another */
+	char last[PATH_MAX + NAME_MAX + 1]; /* the dump that was written last; "" = none */
+};
+
+static void clear_line(const struct talk *talk)
 {
-	if (ctx)
+	if (talk->has_progress)
 		fputs("\r\033[K", stderr);
 }
 
-/* ctx is set where a progress line must be wiped first. */
+static void show_ready(void *ctx)
+{
+	const struct talk *talk = ctx;
+	char until[160], kept[32];
+
+	if (talk->cfg->source.parent) /* another program reads what is said */
+		return;
+	record_talk_until(&talk->cfg->source, until, sizeof(until));
+	fprintf(stderr, "keeping the last %s%s; kill -USR2 %d writes them\n",
+	        opt_duration_text(kept, sizeof(kept), talk->cfg->keep_ns), until, getpid());
+}
+
 static void show_dump(void *ctx, const char *path, const struct flight_dump *dump)
 {
+	struct talk *talk = ctx;
 	char reason[160], line[600];
 
-	clear_line(ctx);
+	clear_line(talk);
 	(void)flight_reason(reason, sizeof(reason), &dump->hit);
 	if (dump->diag.code) {
 		diag_format(&dump->diag, line, sizeof(line));
@@ -70,6 +91,7 @@ static void show_dump(void *ctx, const char *path, const struct flight_dump *dum
 	fprintf(stderr, "%s: %s, %.1f s before, %.1f s after, %llu records, %.1f MB\n", path,
 	        reason, (double)dump->before_ns / 1e9, (double)dump->after_ns / 1e9,
 	        (unsigned long long)dump->records, (double)dump->bytes / 1e6);
+	(void)snprintf(talk->last, sizeof(talk->last), "%s", path);
 	if (dump->is_cut)
 		log_warn("the buffer was too small to hold more before it; --keep-mib enlarges it");
 }
@@ -107,12 +129,15 @@ static void show_summary(const struct flight_stats *s, const struct flight_cfg *
 		         (double)s->box.bytes / (1 << 20));
 }
 
-static int run(const struct flight_cfg *cfg, const struct opt_list *events, struct diag *d)
+static int run(const struct flight_cfg *cfg, const struct opt_list *events, int *exit_code,
+               struct diag *d)
 {
-	bool has_progress = isatty(STDERR_FILENO) && !cfg->source.command;
-	struct flight_listener listener = { .ctx = has_progress ? &has_progress : NULL,
+	struct talk talk = { .cfg = cfg,
+		             .has_progress = isatty(STDERR_FILENO) && !cfg->source.command };
+	struct flight_listener listener = { .ctx = &talk,
 		                            .dumped = show_dump,
-		                            .progress = has_progress ? show_progress : NULL };
+		                            .progress = talk.has_progress ? show_progress : NULL,
+		                            .ready = show_ready };
 	struct flight *f = NULL;
 	struct flight_stats stats = { 0 };
 	enum record_end why = RECORD_END_TIME;
@@ -122,14 +147,18 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 	if (err)
 		return err;
 	record_events_missing(events, flight_missing(f));
-	log_info("waiting for %zu triggers, and for SIGUSR2 to %d", cfg->nr_triggers, getpid());
 	err = flight_run(f, &listener, d, &why);
 	flight_stats(f, &stats);
 	while (flight_remark(f, &remark))
 		record_show_remark(&remark);
-	clear_line(listener.ctx);
+	clear_line(&talk);
 	show_summary(&stats, cfg);
 	flight_close(f);
+	if (!err)
+		*exit_code = record_talk_command(&stats.totals,
+		                                 cfg->source.command ? *cfg->source.command : NULL);
+	if (!cfg->source.parent && talk.last[0])
+		record_talk_next(talk.last);
 	if (!err && stats.box.failed)
 		err = diag_set(d, -EIO, NULL, "%llu of %llu dumps could not be written completely",
 		               (unsigned long long)stats.box.failed,
@@ -138,7 +167,7 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 }
 
 int record_flight_run(const struct flight_args *args, const struct recorder_cfg *cfg,
-                      const struct opt_list *events, struct diag *d)
+                      const struct opt_list *events, int *exit_code, struct diag *d)
 {
 	struct trigger triggers[TRIGGER_MAX];
 	struct flight_cfg flight = {
@@ -157,5 +186,5 @@ int record_flight_run(const struct flight_args *args, const struct recorder_cfg 
 	};
 	int err = parse_triggers(args, d, triggers);
 
-	return err ? err : run(&flight, events, d);
+	return err ? err : run(&flight, events, exit_code, d);
 }

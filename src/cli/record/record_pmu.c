@@ -1,4 +1,4 @@
-#include "cli/record_pmu.h"
+#include "cli/record/record_pmu.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* cli/record_events — the words of `record --events`, and messages for those that are not available. */
+/* cli/record/record_events — the words of `record --events`, and messages for those that are not available. */
 #pragma once
 
 #include <stdint.h>

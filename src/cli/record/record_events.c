@@ -1,4 +1,4 @@
-#include "cli/record_events.h"
+#include "cli/record/record_events.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,16 +13,27 @@
 #include "collect/event_sets.h"
 #include "collect/scx_plan.h"
 
+static void list_sets(char *buf, size_t size)
+{
+	size_t len = (size_t)snprintf(buf, size, "there are ");
+
+	for (size_t i = 0; event_set_names[i] && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "",
+		                        event_set_names[i]);
+}
+
 static int add_events(const char *word, uint64_t *kinds, struct diag *d)
 {
 	const char *near;
-	char hint[96];
+	char hint[160];
 
 	if (event_set_kinds(word, kinds))
 		return 0;
 	near = opt_nearest(word, event_set_names);
-	snprintf(hint, sizeof(hint), near ? "did you mean '%s'?" : "see 'schedscope record --help'",
-	         near);
+	if (near)
+		snprintf(hint, sizeof(hint), "did you mean '%s'?", near);
+	else
+		list_sets(hint, sizeof(hint));
 	return diag_set(d, -EINVAL, hint, "'%.60s' is not an event that can be recorded", word);
 }
 
