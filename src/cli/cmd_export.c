@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
+#include "cli/export_parquet.h"
 #include "cli/output.h"
 #include "cli/trace_args.h"
 #include "query/chrome.h"
@@ -19,6 +20,7 @@ struct export_args {
 	const char *output;
 	bool is_per_process;
 	bool is_chrome;
+	struct export_parquet parquet;
 };
 
 static const struct export_args defaults = { 0 };
@@ -32,6 +34,7 @@ static const struct opt options[] = {
 		"the timeline as JSON trace events instead, for chrome://tracing and others",
 		.details = "A track per CPU and per thread, wakeups as arrows, interrupts, counters. Of the filters, --from and --to hold."),
 	OPT_FLAG(0, "per-process", struct export_args, is_per_process, "add up the threads of each process"),
+	EXPORT_PARQUET_OPTIONS(struct export_args, parquet),
 	OPT_END,
 };
 /* clang-format on */
@@ -41,6 +44,8 @@ static const struct opt_example examples[] = {
 	{ "schedscope export t.pftrace -o t.json wakeup_latency bottlenecks", "two answers" },
 	{ "schedscope export t.pftrace | jq '.wakeup_latency.global_stats'", "for a program" },
 	{ "schedscope export --chrome t.pftrace -o t.trace.json", "for chrome://tracing" },
+	{ "schedscope export --parquet fleet *.pftrace",
+	  "the tables of many recordings, for DuckDB and others" },
 	{ 0 },
 };
 
@@ -144,18 +149,6 @@ static void write_export(const void *ctx, FILE *out)
 	(void)!jw_finish(&w); /* errors of the stream are the caller's */
 }
 
-/* The file name without folder and last extension. */
-static void name_trace(const char *path, char *buf, size_t size)
-{
-	const char *base = strrchr(path, '/');
-	char *dot;
-
-	snprintf(buf, size, "%s", strcmp(path, "-") ? base ? base + 1 : path : "stdin");
-	dot = strrchr(buf, '.');
-	if (dot && dot != buf)
-		*dot = '\0';
-}
-
 struct chrome_export {
 	const struct source *s;
 	struct chrome_cfg cfg;
@@ -187,6 +180,29 @@ static int export_chrome(const struct export_args *args, const struct source *s,
 	return err;
 }
 
+static bool has_filters(const struct trace_args *rows)
+{
+	return rows->pid || rows->tid || rows->comm || rows->cgroup || rows->has_cpu ||
+	       rows->has_limit;
+}
+
+/* What columns have no place for. */
+static int check_parquet(const struct export_args *args, struct diag *d)
+{
+	const struct trace_args *rows = &args->rows;
+
+	if (!args->parquet.dir)
+		return export_parquet_check(&args->parquet, d);
+	if (args->is_chrome || args->output || args->is_per_process)
+		return diag_set(
+			d, -EINVAL, NULL,
+			"--parquet writes tables into its folder: no --chrome, --output or --per-process");
+	if (has_filters(rows) || rows->from || rows->to)
+		return diag_set(d, -EINVAL, "choose rows in the query",
+		                "--parquet writes all rows");
+	return export_parquet_check(&args->parquet, d);
+}
+
 /* What the timeline has no place for. */
 static int check_chrome(const struct export_args *args, const struct opt_list *words,
                         struct diag *d)
@@ -197,8 +213,7 @@ static int check_chrome(const struct export_args *args, const struct opt_list *w
 		return 0;
 	if (words->nr > 1 || args->is_per_process)
 		return diag_set(d, -EINVAL, NULL, "--chrome writes the timeline, no analyses");
-	if (rows->pid || rows->tid || rows->comm || rows->cgroup || rows->has_cpu ||
-	    rows->has_limit)
+	if (has_filters(rows))
 		return diag_set(d, -EINVAL, NULL, "of the filters, --chrome takes --from and --to");
 	return 0;
 }
@@ -213,18 +228,24 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	char trace_id[256];
 
 	if (!words->nr)
-		diag_set(&d, -EINVAL, NULL, "which file?");
-	if (d.code || check_chrome(args, words, &d) || choose(&e, words, &d))
+		(void)!trace_args_one(words, "export", &d);
+	if (d.code || check_parquet(args, &d))
+		return cli_usage_error(self, &d);
+	if (args->parquet.dir)
+		return export_parquet(&args->parquet, words, &d) ? cli_fail(&d) : CLI_OK;
+	if (check_chrome(args, words, &d) || choose(&e, words, &d))
 		return cli_usage_error(self, &d);
 	if (trace_args_open(words->items[0], &d, &rec))
 		return cli_fail(&d);
 	e.s = recording_source(rec);
 	if (trace_args_fill(&args->rows, e.s, &d, &pass))
 		return cli_usage_error(self, &d);
+	if (trace_args_find(&pass, e.s, &d))
+		return cli_fail(&d);
 	if (args->is_chrome)
 		return export_chrome(args, e.s, &pass, &d) ? cli_fail(&d) : CLI_OK;
 	pass.by = args->is_per_process ? PASS_BY_PROCESS : PASS_BY_DEFAULT;
-	name_trace(words->items[0], trace_id, sizeof(trace_id));
+	export_name(words->items[0], trace_id, sizeof(trace_id));
 	e.trace_id = trace_id;
 	if ((!e.nr && choose_all(&e, &d)) || make_reports(&e, &pass, &d))
 		return cli_fail(&d);
@@ -244,13 +265,16 @@ static int run(const struct opt_command *self, int argc, char **argv)
 
 const struct opt_command cmd_export = {
 	.name = "export",
-	.summary = "the answers of analyses on a recorded trace, as one JSON file",
-	.operands = "FILE [ANALYSIS...]",
+	.summary =
+		"the answers of analyses on a recorded trace as one JSON file, or its tables as Parquet files",
+	.operands = "FILE [ANALYSIS...] | --parquet DIR FILE...",
 	.description =
 		"Writes facts about the trace (trace_id, time_range, num_cpus, num_processes, total_events, is_scx_trace, "
 		"export_timestamp in seconds of Unix time) and one member per analysis, named by its id. Without names, "
 		"it holds every analysis that applies and is not about one CPU or task. The file appears complete or not "
-		"at all. With --chrome it holds the timeline instead, as JSON trace events.",
+		"at all. With --chrome it holds the timeline instead, as JSON trace events.\n\n"
+		"With --parquet DIR all words are recordings, and the tables of each (those of 'query --tables') become "
+		"DIR/TABLE/date=YYYY-MM-DD/host=NAME/RECORDING.parquet. A recording's files appear all together or not at all.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,
