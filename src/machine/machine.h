@@ -22,6 +22,7 @@ struct machine_power;
 struct machine_profile;
 struct machine_programs;
 struct machine_scx;
+struct machine_verdict;
 struct machine_zoom;
 
 #define MACHINE_HISTORY   256U /* intervals that are remembered */
@@ -50,6 +51,7 @@ enum machine_need {
 	/* Both are added by the command, which may run analyses. */
 	MACHINE_BLAME = 1 << 18,
 	MACHINE_LEDGER = 1 << 19, /* machine_request.tid */
+	MACHINE_VERDICT = 1 << 20,
 };
 
 /* How a recording is to be played; a live machine does not care. */
@@ -280,5 +282,6 @@ struct machine {
 	const struct machine_scx *scx;
 	const struct machine_blame *blame;
 	const struct machine_ledger *ledger;
-	const struct machine_play *play; /* where in a recording; NULL = live */
+	const struct machine_verdict *verdict; /* NULL = nothing waited */
+	const struct machine_play *play;       /* where in a recording; NULL = live */
 };

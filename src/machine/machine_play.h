@@ -2,7 +2,16 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* One of the longest waits of a recording. */
+struct machine_play_wait {
+	uint64_t end_ns;
+	uint64_t wait_ns;
+	uint32_t tid;
+	const char *comm; /* untrusted */
+};
 
 struct machine_play {
 	const char *name; /* of the recording; untrusted */
@@ -12,5 +21,7 @@ struct machine_play {
 	uint64_t unix_ns;     /* wall clock at the position; 0 = unknown */
 	double speed;         /* 1 = as it happened */
 	bool is_paused;
+	const struct machine_play_wait *waits; /* by their ends */
+	size_t nr_waits;
 	uint32_t absent; /* bits of enum machine_need that it has no data for */
 };

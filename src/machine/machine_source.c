@@ -450,6 +450,7 @@ static void forget_parts(struct machine *m)
 	m->game = NULL;
 	m->zoom = NULL;
 	m->scx = NULL;
+	m->verdict = NULL;
 }
 
 /* Tables of tasks show the queue of each where a scheduler has any. */

@@ -66,10 +66,11 @@ static uint32_t make_lines(const struct stat_bins *bins, uint64_t unit, struct b
 	return nr;
 }
 
+static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+
 /* Eighths of a cell where the terminal has them, else '#' for a cell and '*' for less than one. */
 static void print_bar(uint64_t nr, uint64_t most, bool is_utf8, FILE *out)
 {
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 	uint64_t part = (uint64_t)((unsigned __int128)nr * CELLS * 8 / most);
 
 	if (nr && !part)
@@ -80,6 +81,21 @@ static void print_bar(uint64_t nr, uint64_t most, bool is_utf8, FILE *out)
 		fputs(eighths[part % 8], out);
 	else if (part && part < 8)
 		fputc('*', out);
+}
+
+char *bars_text(double part, size_t cells, bool is_utf8, char *buf)
+{
+	size_t step = is_utf8 ? 8 : 1, most = cells * step, len;
+	char *end = buf;
+
+	len = part < 1 ? (size_t)(part * (double)most + 0.5) : most;
+	if (part > 0 && !len)
+		len = 1;
+	*end = '\0';
+	for (size_t i = 0; i < len / step; i++)
+		end = stpcpy(end, is_utf8 ? "\u2588" : "#");
+	(void)stpcpy(end, eighths[len % step]);
+	return buf;
 }
 
 void bars_print(const struct stat_bins *bins, const struct bars_cfg *cfg, FILE *out)

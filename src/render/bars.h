@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,3 +20,9 @@ struct bars_cfg {
 };
 
 void bars_print(const struct stat_bins *bins, const struct bars_cfg *cfg, FILE *out);
+
+/*
+ * One bar, as long as part (0 to 1) of so many cells: eighths of a cell where the font has them; what is not nothing shows. buf
+ * holds 3 * cells + 4 bytes.
+ */
+char *bars_text(double part, size_t cells, bool is_utf8, char *buf);

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "render/wrap.h"
 
 #define LINE_BYTES 1024
+#define TIME_BYTES 24
 #define TITLE_TRY  "    try:  "
 #define TITLE_NEXT "    next: "
 
@@ -25,66 +27,66 @@ static char *printable(const struct report_node *node, const char *path, char bu
 	                      LINE_BYTES);
 }
 
-/* One that a shell takes as it is, and that can be copied from a terminal. */
-static bool is_plain(const char *file)
+char *bottleneck_next(const struct report_node *entry, const char *file, struct report_clock clock,
+                      size_t width, char buf[COMMAND_TEXT_BYTES])
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789._/+,:@-";
+	const char *next = report_text_at(entry, "next");
 
-	return *file && *file != '-' && strspn(file, plain) == strlen(file);
+	return command_text(next ? next : "", file, clock, width, buf);
 }
 
-char *bottleneck_next(const struct report_node *entry, const char *file, size_t width,
-                      char buf[BOTTLENECK_NEXT_BYTES])
+char *bottlenecks_none(const struct report_node *root, char *buf, size_t size)
 {
-	const struct report_node *next = report_at(entry, "next");
-	const char *text = next && next->type == REPORT_STRING ? next->text : "",
-		   *at = strstr(text, "FILE");
-	int before = (int)(at ? (size_t)(at - text) : strlen(text));
-	int len = snprintf(buf, BOTTLENECK_NEXT_BYTES, "schedscope %.*s%s%s", before, text,
-	                   at ? file : "", at ? at + strlen("FILE") : "");
+	char t[TIME_BYTES];
 
-	if (!is_plain(file) || len >= BOTTLENECK_NEXT_BYTES || (width && (size_t)len > width))
-		snprintf(buf, BOTTLENECK_NEXT_BYTES, "schedscope %s", text);
+	snprintf(buf, size, "no task lost much time; waits for a CPU: %s in all",
+	         text_duration(t, sizeof(t), number(root, "total_lost_ns")));
 	return buf;
 }
 
-/* After a title, broken at blanks; further lines begin below its first word. */
-static void wrap(FILE *out, const char *title, char *text, size_t width)
+static bool is_first_of_cause(const struct report_node *list, const struct report_node *one)
 {
-	size_t indent = strlen(title), used = indent;
-	char *save = NULL;
+	const char *cause = report_text_at(one, "cause");
 
-	fputs(title, out);
-	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		size_t len = text_width(word);
+	for (const struct report_node *n = list->first; n != one; n = n->next)
+		if (strcmp(report_text_at(n, "cause"), cause) == 0)
+			return false;
+	return true;
+}
 
-		if (used > indent && width && used + 1 + len > width) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			used = indent;
-		}
-		used += (size_t)fprintf(out, "%s", used > indent ? " " : "") + len;
-		fputs(word, out);
+void bottlenecks_choose(const struct report_node *list, uint64_t most,
+                        bool is_chosen[BOTTLENECKS_RANKED])
+{
+	for (int pass = 0; pass < 2; pass++) {
+		uint32_t at = 0;
+
+		for (const struct report_node *n = list->first;
+		     n && at < BOTTLENECKS_RANKED && most; n = n->next, at++)
+			if (!is_chosen[at] && (pass || is_first_of_cause(list, n))) {
+				is_chosen[at] = true;
+				most--;
+			}
 	}
-	fputc('\n', out);
 }
 
 static void show_one(const struct report_node *entry, uint32_t nr,
-                     const struct bottlenecks_text_cfg *cfg, FILE *out)
+                     const struct report_text_cfg *cfg, FILE *out)
 {
-	char text[LINE_BYTES], title[16], next[BOTTLENECK_NEXT_BYTES];
+	char text[LINE_BYTES], title[16], next[COMMAND_TEXT_BYTES];
 	size_t indent = strlen(TITLE_NEXT);
 
 	snprintf(title, sizeof(title), "%2" PRIu32 ". ", nr);
-	wrap(out, title, printable(entry, "description", text), cfg->width);
-	wrap(out, TITLE_TRY, printable(entry, "remedy", text), cfg->width);
-	fprintf(out, "%s%s\n", TITLE_NEXT,
-	        bottleneck_next(entry, cfg->file, cfg->width > indent ? cfg->width - indent : 0,
-	                        next));
+	fputs(wrap_on(WRAP_ANSWER, cfg->is_colored), out);
+	wrap_print(out, title, printable(entry, "description", text), cfg->width);
+	fputs(wrap_off(cfg->is_colored), out);
+	wrap_print(out, TITLE_TRY, printable(entry, "remedy", text), cfg->width);
+	bottleneck_next(entry, cfg->file, cfg->clock, cfg->width > indent ? cfg->width - indent : 0,
+	                next);
+	fprintf(out, "%s%s%s%s\n", TITLE_NEXT, wrap_on(WRAP_COMMAND, cfg->is_colored), next,
+	        wrap_off(cfg->is_colored));
 }
 
-int bottlenecks_text(const struct report_node *root, const struct bottlenecks_text_cfg *cfg,
-                     FILE *out)
+int bottlenecks_text(const struct report_node *root, const struct report_text_cfg *cfg, FILE *out)
 {
 	const struct report_node *list = report_at(root, "bottlenecks"),
 				 *rates = report_at(root, "high_rates");
@@ -94,8 +96,7 @@ int bottlenecks_text(const struct report_node *root, const struct bottlenecks_te
 	for (const struct report_node *at = list ? list->first : NULL; at; at = at->next)
 		show_one(at, ++nr, cfg, out);
 	if (!nr)
-		fprintf(out, "no task lost much time; waits for a CPU: %s in all\n",
-		        text_duration(text, sizeof(text), number(root, "total_lost_ns")));
+		fprintf(out, "%s\n", bottlenecks_none(root, text, sizeof(text)));
 	else if (number(root, "total_bottlenecks") > nr)
 		fprintf(out, "and %" PRIu64 " more; -n shows more of them\n",
 		        number(root, "total_bottlenecks") - nr);

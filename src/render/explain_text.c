@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "render/report_value.h"
+#include "render/wrap.h"
 
 #define NAME_BYTES 96
 #define TIME_BYTES 24
@@ -40,14 +42,14 @@ static const char *time_of(const struct report_node *node, const char *key, char
 	return text_duration(buf, TIME_BYTES, num(node, key));
 }
 
-static void print_sentences(const struct report_node *wait, FILE *out)
+static void print_sentences(const struct report_node *wait, size_t width, FILE *out)
 {
 	const struct report_node *all = report_at(wait, "sentences");
 	char clean[LINE_BYTES];
 
 	for (const struct report_node *at = all ? all->first : NULL; at; at = at->next)
-		fprintf(out, "  %s\n",
-		        text_printable(clean, sizeof(clean), at->text, strlen(at->text)));
+		wrap_print(out, "  ",
+		           text_printable(clean, sizeof(clean), at->text, strlen(at->text)), width);
 }
 
 /* The last branch is a corner unless a waker follows. */
@@ -103,6 +105,18 @@ static bool is_open(const struct report_node *wait)
 	return at && at->type == REPORT_BOOL && at->b;
 }
 
+/* When it ended, as --at and --to take it. */
+static const char *end_of(const struct report_node *at, const struct explain_text_cfg *cfg,
+                          char buf[TIME_BYTES])
+{
+	uint64_t end_ns = num(at, "end_timestamp");
+
+	if (cfg->clock.is_known)
+		return report_moment(end_ns, cfg->clock.start_ns, buf, TIME_BYTES);
+	snprintf(buf, TIME_BYTES, "@%" PRIu64, end_ns);
+	return buf;
+}
+
 /* Whether the next entry of the same depth has the same one above it. */
 static bool has_sibling(const struct report_node *entry)
 {
@@ -148,18 +162,18 @@ static void print_sleep_tree(const struct report_node *sleep, bool is_utf8, FILE
 static unsigned int print_sleeps(const struct report_node *sleeps,
                                  const struct explain_text_cfg *cfg, FILE *out)
 {
-	char name[NAME_BYTES], call[NAME_BYTES], t[TIME_BYTES];
+	char name[NAME_BYTES], call[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES];
 	unsigned int nr = 0;
 
 	for (const struct report_node *at = sleeps->first; at; at = at->next, nr++) {
 		const struct report_node *in = report_at(at, "call");
 
-		fprintf(out, "%s%u. %s (%" PRIu64 ") slept %s%s%s; %s at @%" PRIu64 "\n",
-		        nr ? "\n" : "", nr + 1, safe(at, "comm", name), num(at, "tid"),
-		        time_of(at, "sleep_ns", t), in && in->type == REPORT_STRING ? " in " : "",
+		fprintf(out, "%s%u. %s (%" PRIu64 ") slept %s%s%s; %s at %s\n", nr ? "\n" : "",
+		        nr + 1, safe(at, "comm", name), num(at, "tid"), time_of(at, "sleep_ns", t),
+		        in && in->type == REPORT_STRING ? " in " : "",
 		        in && in->type == REPORT_STRING ? safe(at, "call", call) : "",
-		        is_open(at) ? "it still did" : "it ended", num(at, "end_timestamp"));
-		print_sentences(at, out);
+		        is_open(at) ? "it still did" : "it ended", end_of(at, cfg, end));
+		print_sentences(at, cfg->width, out);
 		if (cfg->has_chain)
 			print_sleep_tree(at, cfg->is_utf8, out);
 	}
@@ -169,16 +183,15 @@ static unsigned int print_sleeps(const struct report_node *sleeps,
 static unsigned int print_waits(const struct report_node *waits, const struct explain_text_cfg *cfg,
                                 FILE *out)
 {
-	char name[NAME_BYTES], t[TIME_BYTES];
+	char name[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES];
 	unsigned int nr = 0;
 
 	for (const struct report_node *at = waits ? waits->first : NULL; at; at = at->next) {
-		fprintf(out, "%s%u. %s (%" PRIu64 ") waited %s; %s at @%" PRIu64 "\n",
-		        nr ? "\n" : "", nr + 1, safe(at, "comm", name), num(at, "tid"),
-		        time_of(at, "wait_ns", t), is_open(at) ? "it still did" : "it ended",
-		        num(at, "end_timestamp"));
+		fprintf(out, "%s%u. %s (%" PRIu64 ") waited %s; %s at %s\n", nr ? "\n" : "", nr + 1,
+		        safe(at, "comm", name), num(at, "tid"), time_of(at, "wait_ns", t),
+		        is_open(at) ? "it still did" : "it ended", end_of(at, cfg, end));
 		nr++;
-		print_sentences(at, out);
+		print_sentences(at, cfg->width, out);
 		if (cfg->has_chain)
 			print_tree(at, cfg->is_utf8, out);
 	}
@@ -196,9 +209,13 @@ int explain_text(const struct report_node *root, const struct explain_text_cfg *
 
 	if (!nr)
 		fprintf(out, "No %s matches.\n", sleeps ? "sleep" : "wait");
-	if (all)
-		fprintf(out, "\n%s\n", line(root, "in_all", text));
-	if (why && why->type == REPORT_STRING)
-		fprintf(out, "\nincomplete: %s\n", why->text);
+	if (all) {
+		fputc('\n', out);
+		wrap_print(out, "", line(root, "in_all", text), cfg->width);
+	}
+	if (why && why->type == REPORT_STRING) {
+		fputc('\n', out);
+		wrap_print(out, "incomplete: ", why->text, cfg->width);
+	}
 	return ferror(out) ? -EIO : 0;
 }

@@ -7,14 +7,19 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "analyze/report.h"
 #include "base/attr.h"
+#include "render/report_value.h"
 
 struct explain_text_cfg {
 	bool has_chain; /* draw the tree too */
 	bool is_utf8;
+	size_t width; /* columns of the terminal; 0 = any */
+	struct report_clock clock;
 };
 
 /* 0 or -EIO. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/markup.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "profile/profile_list.h"
@@ -13,6 +14,7 @@
 #include "render/profile_words.h"
 
 #define THIN_PER_PIXEL 10.0   /* a tenth of a pixel can still be seen once zoomed in */
+#define THIN_FIGURE    0.25   /* nothing zooms there: 4 pixels */
 #define SMALLEST       0.0005 /* of the whole: what changed less did not change */
 #define PLACE_BYTES    1024
 
@@ -62,28 +64,12 @@ char *flame_place(const struct profile_frame *frame, char buf[static FLAME_LABEL
 	return buf;
 }
 
-/* What XML would take for itself, and what it may not hold at all. */
+/* A viewer may take references for hidden characters as they are: they are shown as unknown. */
 static const char *escape_of(uint32_t code)
 {
-	switch (code) {
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '&':
-		return "&amp;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
-	default:
-		break;
-	}
-	if (code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0xfffe || code == 0xffff ||
-	    code == UTF8_INVALID || (code >= 0x202a && code <= 0x202e) ||
-	    (code >= 0x2066 && code <= 0x2069))
-		return "\xef\xbf\xbd"; /* U+FFFD */
-	return NULL;
+	const char *entity = markup_entity(code);
+
+	return entity ? entity : markup_is_hidden(code) ? MARKUP_UNKNOWN : NULL;
 }
 
 void flame_put_text(const char *text, FILE *out)
@@ -107,7 +93,7 @@ static bool is_thin(const struct flame *f, const struct profile_node *n)
 	double width = FLAME_WIDTH - 2.0 * FLAME_MARGIN;
 
 	return profile_share(n->w[PROFILE_NOW].total_value, profile_value(f->p)) * width *
-	               THIN_PER_PIXEL <
+	               (f->cfg->is_figure ? THIN_FIGURE : THIN_PER_PIXEL) <
 	       1;
 }
 
@@ -190,5 +176,19 @@ int flame_svg(const struct profile *p, const struct flame_cfg *cfg, FILE *out)
 		return err;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	flame_put_svg(&f, true, out);
+	return profile_written(out);
+}
+
+int flame_figure(const struct profile *p, const struct flame_cfg *cfg, FILE *out)
+{
+	struct flame_cfg figure = *cfg;
+	SCOPED(scoped_flame) struct flame f = { 0 };
+	int err;
+
+	figure.is_figure = true;
+	err = flame_init(&f, p, &figure);
+	if (err)
+		return err;
+	flame_put_svg(&f, false, out);
 	return profile_written(out);
 }

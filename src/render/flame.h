@@ -20,8 +20,15 @@ struct flame_cfg {
 	const struct profile *before; /* NULL = no difference */
 	bool is_by_thread; /* the lowest rows are process and thread, else the process alone */
 	bool is_icicle;    /* roots on top */
+	bool is_figure;    /* of another page: see flame_figure(), which sets it */
 };
 
 /* -EIO with errno's reason if it cannot be written. */
 MUST_USE int flame_svg(const struct profile *p, const struct flame_cfg *cfg, FILE *out);
+/*
+ * An svg element for a page that has flame_style() in its own style: without a script, names and values as titles, and without
+ * frames narrower than a letter.
+ */
+MUST_USE int flame_figure(const struct profile *p, const struct flame_cfg *cfg, FILE *out);
+const char *flame_style(void);
 MUST_USE int flame_html(const struct profile *p, const struct flame_cfg *cfg, FILE *out);

@@ -100,17 +100,12 @@ static void put_numbers(const struct flame *f, const struct flame_box *box,
 	fputs("\"", out);
 }
 
-static void put_box(const struct flame *f, const struct flame_box *box, FILE *out)
+/* What the script shows of a frame. */
+static void put_data(const struct flame *f, const struct flame_box *box,
+                     const struct profile_node *n, FILE *out)
 {
-	const struct profile_node *n = profile_tree_at(f->tree, box->node);
-	uint32_t row = f->cfg->is_icicle ? n->depth : f->depth - n->depth;
-	double scale = DRAWN / (double)profile_value(f->p);
-	double width = (double)n->w[PROFILE_NOW].total_value * scale;
 	char text[FLAME_LABEL_BYTES];
 
-	fputs("<g class=\"", out);
-	put_class(f, n, out);
-	fputs("\"", out);
 	put_numbers(f, box, n, out);
 	fputs(" data-n=\"", out);
 	flame_put_text(flame_label(n, text), out);
@@ -122,9 +117,39 @@ static void put_box(const struct flame *f, const struct flame_box *box, FILE *ou
 		fputs("\" data-l=\"", out);
 		flame_put_text(text, out);
 	}
-	fputs("\" transform=\"translate(", out);
+	fputs("\"", out);
+}
+
+/* The same where there is none. */
+static void put_title(const struct flame *f, const struct profile_node *n, FILE *out)
+{
+	char text[FLAME_LABEL_BYTES];
+
+	fputs("<title>", out);
+	flame_put_text(flame_label(n, text), out);
+	fprintf(out, ": %.1f %%</title>",
+	        100 * profile_share(n->w[PROFILE_NOW].total_value, profile_value(f->p)));
+}
+
+static void put_box(const struct flame *f, const struct flame_box *box, FILE *out)
+{
+	const struct profile_node *n = profile_tree_at(f->tree, box->node);
+	uint32_t row = f->cfg->is_icicle ? n->depth : f->depth - n->depth;
+	double scale = DRAWN / (double)profile_value(f->p);
+	double width = (double)n->w[PROFILE_NOW].total_value * scale;
+	char text[FLAME_LABEL_BYTES];
+
+	fputs("<g class=\"", out);
+	put_class(f, n, out);
+	fputs("\"", out);
+	if (!f->cfg->is_figure)
+		put_data(f, box, n, out);
+	fputs(" transform=\"translate(", out);
 	put_tenths(FLAME_MARGIN + (double)box->x * scale, out);
-	fprintf(out, " %u)\"><rect width=\"", FLAME_TOP + row * FLAME_ROW);
+	fprintf(out, " %u)\">", FLAME_TOP + row * FLAME_ROW);
+	if (f->cfg->is_figure)
+		put_title(f, n, out);
+	fputs("<rect width=\"", out);
 	put_tenths(fmax(width - (width > 2 ? 0.5 : 0), 0.1), out);
 	fprintf(out, "\" height=\"%u\"/>", FLAME_ROW - 1);
 	put_label(flame_label(n, text), width, out);
@@ -198,14 +223,18 @@ static void put_notes(const struct flame *f, uint32_t y, FILE *out)
 	fprintf(out, "<g class=\"notes\" transform=\"translate(%u %u)\"><text class=\"s\">",
 	        FLAME_MARGIN, y);
 	if (f->nr_thin)
-		fprintf(out, "%s frame%s narrower than 0.1 px left out. ",
-		        profile_digits(f->nr_thin, digits), f->nr_thin == 1 ? "" : "s");
+		fprintf(out, "%s frame%s narrower than %s left out. ",
+		        profile_digits(f->nr_thin, digits), f->nr_thin == 1 ? "" : "s",
+		        f->cfg->is_figure ? "4 px" : "0.1 px");
 	if (f->nr_gone)
 		fprintf(out, "%s call%s of the older profile gone, %.1f %% of it. ",
 		        profile_digits(f->nr_gone, digits), f->nr_gone == 1 ? "" : "s",
 		        100 * f->gone_share);
 	if (profile_facts(f->p)->broken)
-		fprintf(out, "%s samples have no callers: code without frame pointers.",
+		fprintf(out,
+		        profile_facts(f->p)->ends[PROF_END_WHOLE]
+		                ? "%s samples have stacks that are not whole."
+		                : "%s samples have no callers: code without frame pointers.",
 		        profile_digits(profile_facts(f->p)->broken, digits));
 	fputs("</text></g>\n", out);
 }
@@ -214,10 +243,10 @@ static void put_open(const struct flame *f, bool is_alone, uint32_t height, FILE
 {
 	fprintf(out,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"schedscope-flame%s\" width=\"%u\" height=\"%u\" "
-	        "viewBox=\"0 0 %u %u\" tabindex=\"0\" role=\"img\" aria-label=\"flame graph\" "
+	        "viewBox=\"0 0 %u %u\"%s role=\"img\" aria-label=\"flame graph\" "
 	        "data-total=\"%" PRIu64 "\" data-depth=\"%u\" data-unit=\"",
 	        is_alone ? " alone" : "", FLAME_WIDTH, height, FLAME_WIDTH, height,
-	        profile_value(f->p), f->depth);
+	        f->cfg->is_figure ? "" : " tabindex=\"0\"", profile_value(f->p), f->depth);
 	flame_put_text(profile_facts(f->p)->unit, out);
 	fprintf(out, "\" data-icicle=\"%d\"", f->cfg->is_icicle);
 	if (f->cfg->before)
@@ -230,9 +259,9 @@ void flame_put_svg(const struct flame *f, bool is_alone, FILE *out)
 	uint32_t rows = f->nr ? f->depth + 1 : 2, end = FLAME_TOP + rows * FLAME_ROW;
 
 	put_open(f, is_alone, end + FLAME_BOTTOM, out);
-	fprintf(out,
-	        "<style><![CDATA[\n%s]]></style>\n<rect class=\"bg\" width=\"100%%\" height=\"100%%\"/>\n",
-	        flame_css);
+	if (!f->cfg->is_figure)
+		fprintf(out, "<style><![CDATA[\n%s]]></style>\n", flame_css);
+	fputs("<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n", out);
 	put_head(f, out);
 	if (f->nr == 0)
 		fprintf(out,
@@ -247,5 +276,12 @@ void flame_put_svg(const struct flame *f, bool is_alone, FILE *out)
 		put_box(f, &f->boxes[i], out);
 	fputs("</g>\n", out);
 	put_notes(f, end + FLAME_ROW, out);
-	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", flame_js);
+	if (!f->cfg->is_figure)
+		fprintf(out, "<script><![CDATA[\n%s]]></script>\n", flame_js);
+	fputs("</svg>\n", out);
+}
+
+const char *flame_style(void)
+{
+	return flame_css;
 }

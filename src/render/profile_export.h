@@ -8,6 +8,7 @@
  * pprof       gzip'd protobuf of `go tool pprof`: sample types samples/count and the unit, functions, lines, mappings
  * results     JSON with the keys of get_perf_results
  * top         a table of functions: self, total, module
+ * groups      the same by processes, threads, names, cgroups, or what sleeps were for: a table, or members of JSON
  * All but the table need the whole profile only once; -EIO where the file cannot be written.
  */
 #pragma once
@@ -19,6 +20,7 @@
 #include "base/attr.h"
 #include "base/json_write.h"
 #include "profile/profile.h"
+#include "profile/profile_groups.h"
 
 MUST_USE int profile_folded(const struct profile *p, FILE *out);
 MUST_USE int profile_folded_diff(const struct profile *before, const struct profile *p, FILE *out);
@@ -43,6 +45,16 @@ struct profile_top_cfg {
 	uint32_t width; /* of the terminal; 0 = none */
 	bool is_colored;
 	bool is_by_total; /* sorted by callers' time too */
+	bool is_by_line;  /* a row is a line of a function, where it is known */
 	const struct profile *before;
 };
 MUST_USE int profile_top(const struct profile *p, const struct profile_top_cfg *cfg, FILE *out);
+
+/* Of cfg, limit and width. */
+MUST_USE int profile_groups_table(const struct profile *p, enum profile_by by,
+                                  const struct profile_top_cfg *cfg, FILE *out);
+/* The words of --by, by enum profile_by; ends with NULL. */
+extern const char *const profile_by_names[];
+/* Members of the object that is open: grouped_by, groups, groups_left_out. limit 0 = 50. */
+void profile_groups_json(const struct profile *p, enum profile_by by, uint32_t limit,
+                         struct json_writer *w);

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/intern.h"
 #include "base/pb_write.h"
+#include "base/version.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 
@@ -322,7 +323,7 @@ static int put_all(struct pprof *o)
 	put_mappings(o);
 	pb_int(&o->pb, PROFILE_TIME_NANOS, to_i64(f->start_real_ns));
 	pb_int(&o->pb, PROFILE_DURATION_NANOS, to_i64(f->duration_ns));
-	pb_uint(&o->pb, PROFILE_COMMENT, string_id(o, "schedscope " SCHEDSCOPE_VERSION));
+	pb_uint(&o->pb, PROFILE_COMMENT, string_id(o, schedscope_generator));
 	put_strings(o);
 	if (!err)
 		err = o->error ? o->error : o->pb.error;

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/intern.h"
 #include "profile/profile_list.h"
+#include "profile/stack_ends.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 
@@ -224,13 +225,15 @@ static int find_endings(struct results_writer *r)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct profile_stack stack;
+		size_t leaf;
 
 		profile_stack_at(r->p, i, &stack);
 		if (stack.nr == 0)
 			continue;
+		leaf = profile_list_leaf(r->list, r->p, &stack);
 		r->endings[r->nr_endings++] = (struct ending){
 			.function = profile_join_function(profile_list_join(r->list), PROFILE_NOW,
-			                                  stack.frames[0]),
+			                                  stack.frames[leaf]),
 			.row = i,
 		};
 	}
@@ -259,6 +262,47 @@ static int put_symbols(struct results_writer *r, uint32_t *left_out)
 	return err;
 }
 
+/* Where walks by tables have ended. */
+static void put_ends(struct json_writer *w, const uint64_t ends[PROF_NR_ENDS])
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < PROF_NR_ENDS; i++)
+		all += ends[i];
+	if (!all) {
+		jw_null(w, "user_stacks");
+		return;
+	}
+	jw_begin_object(w, "user_stacks");
+	for (int i = 0; i < PROF_NR_ENDS; i++)
+		if (stack_end_key((enum prof_end)i))
+			jw_u64(w, stack_end_key((enum prof_end)i), ends[i]);
+	jw_end_object(w);
+}
+
+/* Why stacks are not whole, of those whose end is known, and what to do. */
+static void put_broken(struct json_writer *w, const uint64_t ends[PROF_NR_ENDS])
+{
+	uint64_t broken = stack_ends_broken(ends), all = ends[PROF_END_WHOLE] + broken;
+
+	if (!broken)
+		return;
+	jw_begin_array(w, "broken_because");
+	for (uint32_t i = 0; i < NR_STACK_ENDS; i++) {
+		const struct stack_end *end = &stack_ends[i];
+
+		if (!ends[end->end])
+			continue;
+		jw_begin_object(w, NULL);
+		jw_string(w, "reason", end->key);
+		jw_u64(w, "samples", ends[end->end]);
+		jw_double(w, "percent", 100.0 * (double)ends[end->end] / (double)all, 2);
+		jw_string(w, "what_to_do", end->what_to_do);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+}
+
 static void put_facts(const struct results_writer *r, uint32_t left_out)
 {
 	const struct profile_facts *f = profile_facts(r->p);
@@ -275,6 +319,8 @@ static void put_facts(const struct results_writer *r, uint32_t left_out)
 	jw_u64(r->w, "start_real_ns", f->start_real_ns);
 	jw_u64(r->w, "lost", f->lost);
 	jw_u64(r->w, "broken_stacks", f->broken);
+	put_ends(r->w, f->ends);
+	put_broken(r->w, f->ends);
 }
 
 void profile_results(const struct profile *p, const struct profile_results_cfg *cfg,
@@ -282,8 +328,9 @@ void profile_results(const struct profile *p, const struct profile_results_cfg *
 {
 	SCOPED(scoped_profile_list) struct profile_list *list = NULL;
 	SCOPED(scoped_results) struct results_writer r = { .p = p, .cfg = cfg, .w = w };
+	const struct profile_list_cfg list_cfg = { .order = PROFILE_BY_SELF };
 	uint32_t left_out = 0;
-	int err = profile_list_new(p, NULL, PROFILE_BY_SELF, &list);
+	int err = profile_list_new(p, &list_cfg, &list);
 
 	r.list = list;
 	if (!err && cfg->wants_stacks)

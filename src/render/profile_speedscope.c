@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "profile/profile_tree.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
@@ -131,7 +132,7 @@ int profile_speedscope(const struct profile *p, const char *title, FILE *out)
 	jw_init(&w, out, false);
 	jw_begin_object(&w, NULL);
 	jw_string(&w, "$schema", "https://www.speedscope.app/file-format-schema.json");
-	jw_string(&w, "exporter", "schedscope@" SCHEDSCOPE_VERSION);
+	jw_string(&w, "exporter", schedscope_generator);
 	jw_string(&w, "name", title ? title : profile_words(p, words));
 	jw_u64(&w, "activeProfileIndex", 0);
 	jw_begin_object(&w, "shared");

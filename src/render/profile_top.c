@@ -15,6 +15,7 @@
 #define LEAST_NAME   8U /* of a narrow table */
 #define NARROW       60U /* columns: below it a table has the figures that it is sorted by, and names */
 #define MAX_NAME     4096U
+#define LINE_BYTES   80U /* file and line of a source */
 #define RED          "\033[31m"
 #define BLUE         "\033[34m"
 #define YELLOW       "\033[33m"
@@ -73,6 +74,8 @@ static void add_cols(const struct list_view *v, struct table *t)
 	else
 		table_col_right(t, "TOTAL", 8);
 	table_col(t, "FUNCTION", 8);
+	if (v->cfg->is_by_line)
+		table_col(t, "LINE", 0);
 	table_col(t, "MODULE", 0);
 }
 
@@ -112,8 +115,25 @@ static void add_narrow_row(const struct list_view *v, const struct profile_funct
 	table_cell(t, "%s", f->frame->module);
 }
 
+/* "main.c:12"; empty where it is not known. */
+static char *line_of(const struct profile_frame *frame, char buf[static LINE_BYTES])
+{
+	const char *name = frame->file ? strrchr(frame->file, '/') : NULL;
+	char safe[LINE_BYTES - 12];
+
+	buf[0] = '\0';
+	if (!frame->file)
+		return buf;
+	name = name ? name + 1 : frame->file;
+	text_printable(safe, sizeof(safe), name, strlen(name));
+	snprintf(buf, LINE_BYTES, frame->line ? "%s:%u" : "%s", safe, frame->line);
+	return buf;
+}
+
 static void add_row(const struct list_view *v, const struct profile_function *f, struct table *t)
 {
+	char line[LINE_BYTES];
+
 	table_cell(t, "%.2f%%", 100 * share_of(v, f, PROFILE_NOW, false));
 	if (v->cfg->before) {
 		table_cell(t, "%.2f%%", 100 * share_of(v, f, PROFILE_BEFORE, false));
@@ -127,6 +147,8 @@ static void add_row(const struct list_view *v, const struct profile_function *f,
 	else
 		add_amount(v, f->w[PROFILE_NOW].total_value, t);
 	add_name(v, f->frame, t);
+	if (v->cfg->is_by_line)
+		table_cell(t, "%s", line_of(f->frame, line));
 	table_cell(t, "%s%s", f->frame->module, f->frame->is_inlined ? INLINED : "");
 }
 
@@ -155,7 +177,9 @@ static size_t narrow_name_width(const struct list_view *v)
 /* Beside the figures and the module, as far as the terminal is wide; never less than can be read. */
 static size_t name_width(const struct list_view *v)
 {
-	size_t figures = v->cfg->before ? 5 * 8 : 2 * 8 + 2 * 9, module = strlen("MODULE");
+	size_t figures = v->cfg->before ? 5 * 8 : 2 * 8 + 2 * 9, module = strlen("MODULE"),
+	       where = strlen("LINE");
+	char line[LINE_BYTES];
 
 	if (!v->cfg->width)
 		return MAX_NAME - 1;
@@ -166,8 +190,10 @@ static size_t name_width(const struct list_view *v)
 		size_t len = strlen(frame->module) + (frame->is_inlined ? strlen(INLINED) : 0);
 
 		module = len > module ? len : module;
+		len = strlen(line_of(frame, line));
+		where = len > where ? len : where;
 	}
-	figures += module + 1;
+	figures += module + 1 + (v->cfg->is_by_line ? where + 1 : 0);
 	return v->cfg->width > figures + MIN_NAME ? v->cfg->width - figures : MIN_NAME;
 }
 
@@ -216,7 +242,10 @@ int profile_top(const struct profile *p, const struct profile_top_cfg *cfg, FILE
 	enum profile_order order = cfg->is_by_total ? PROFILE_BY_TOTAL
 	                           : cfg->before    ? PROFILE_BY_CHANGE
 	                                            : PROFILE_BY_SELF;
-	int err = profile_list_new(p, cfg->before, order, &list);
+	const struct profile_list_cfg list_cfg = { .before = cfg->before,
+		                                   .order = order,
+		                                   .is_by_line = cfg->is_by_line };
+	int err = profile_list_new(p, &list_cfg, &list);
 
 	if (err)
 		return err;
@@ -232,6 +261,7 @@ int profile_top(const struct profile *p, const struct profile_top_cfg *cfg, FILE
 	v.name_width = name_width(&v);
 	err = print_rows(&v, out);
 	if (v.nr < profile_list_nr(list))
-		fprintf(out, "%u more functions\n", profile_list_nr(list) - v.nr);
+		fprintf(out, "%u more %s\n", profile_list_nr(list) - v.nr,
+		        cfg->is_by_line ? "lines" : "functions");
 	return err ? err : profile_written(out);
 }

@@ -66,7 +66,8 @@ char *profile_words(const struct profile *p, char buf[static PROFILE_WORDS_BYTES
 	size_t len, size = PROFILE_WORDS_BYTES;
 
 	text_printable(event, sizeof(event), f->event, strlen(f->event));
-	len = (size_t)snprintf(buf, size, "%s, %s sample%s", event,
+	len = (size_t)snprintf(buf, size, "%s%s, %s sample%s", event,
+	                       f->is_wall ? " by wall clock" : "",
 	                       profile_digits(profile_count(p), digits),
 	                       profile_count(p) == 1 ? "" : "s");
 	len += add_rate(f, buf + len, size - len);
@@ -80,7 +81,8 @@ char *profile_words(const struct profile *p, char buf[static PROFILE_WORDS_BYTES
 		len += (size_t)snprintf(buf + len, size - len, ", %s lost",
 		                        profile_digits(f->lost, digits));
 	if (f->broken)
-		snprintf(buf + len, size - len, ", %s without callers",
+		snprintf(buf + len, size - len,
+		         f->ends[PROF_END_WHOLE] ? ", %s not whole" : ", %s without callers",
 		         profile_digits(f->broken, digits));
 	return buf;
 }

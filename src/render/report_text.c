@@ -6,25 +6,32 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "render/bars.h"
 #include "render/report_value.h"
+#include "render/sheet.h"
+#include "render/sheet_text.h"
 #include "render/table.h"
+#include "render/wrap.h"
 
-#define VALUE_BYTES  192
-#define TITLE_BYTES  128
-#define LIST_BYTES   4096 /* of a list in one cell; what does not fit is cut */
-#define MEM_BYTES    ((size_t)256 << 20)
-#define NAME_WIDTH   30
-#define BAR_WIDTH    40
-#define MAX_DEPTH    8
-#define STEP         2 /* columns that each level is moved to the right */
-#define MAX_NESTED   2 /* lists in the rows of a list */
-#define MIN_WRAP     20
-#define EVENT_FIELDS "fields"
+#define VALUE_BYTES    192
+#define TITLE_BYTES    128
+#define LIST_BYTES     4096 /* of a list in one cell; what does not fit is cut */
+#define MEM_BYTES      ((size_t)256 << 20)
+#define NAME_WIDTH     30
+#define BAR_WIDTH      40
+#define MAX_DEPTH      8
+#define STEP           2 /* columns that each level is moved to the right */
+#define MAX_NESTED     2 /* lists in the rows of a list */
+#define MIN_WRAP       20
+#define NEXT_LINES     3  /* with the prompt that follows */
+#define MIN_NOTE_WIDTH 60 /* of its lines, to know how many there are */
+#define EVENT_FIELDS   "fields"
 
 struct text {
 	const struct report_text_cfg *cfg;
 	struct arena *mem;
 	FILE *out;
+	char title[TITLE_BYTES];
 };
 
 /* A column: a key of the rows, or of an object in them. */
@@ -211,23 +218,13 @@ static double largest_count(const struct report_node *list)
 	return most;
 }
 
-/* Eighths of a cell where the font has them; what is not nothing shows. */
 static void add_bar(struct text *t, struct table *table, const struct report_node *row, double most)
 {
-	static const char *const parts[] = { "",       "\u258f", "\u258e", "\u258d",
-		                             "\u258c", "\u258b", "\u258a", "\u2589" };
 	double count = amount(report_at(row, "count"));
-	size_t step = t->cfg->is_utf8 ? 8 : 1;
-	size_t len = most > 0 ? (size_t)(count / most * (double)(BAR_WIDTH * step) + 0.5) : 0;
-	char bar[BAR_WIDTH * 3 + 4] = "", *end = bar;
+	char bar[BAR_WIDTH * 3 + 4];
 
-	if (count > 0 && len == 0)
-		len = 1;
-	for (size_t i = 0; i < len / step; i++)
-		end = stpcpy(end, t->cfg->is_utf8 ? "\u2588" : "#");
-	if (len % step)
-		(void)stpcpy(end, parts[len % step]);
-	table_cell(table, "%s", bar);
+	table_cell(table, "%s",
+	           bars_text(most > 0 ? count / most : 0, BAR_WIDTH, t->cfg->is_utf8, bar));
 }
 
 static void add_row(struct text *t, struct text_listing *l, const struct report_node *row,
@@ -247,7 +244,8 @@ static void add_row(struct text *t, struct text_listing *l, const struct report_
 		else
 			table_cell(&l->table, "%s",
 			           report_value(cell,
-			                        (struct report_place){ row, l->cols[i].outer },
+			                        (struct report_place){ row, l->cols[i].outer,
+			                                               t->cfg->clock },
 			                        value, sizeof(value)));
 	}
 	if (l->has_bars)
@@ -282,14 +280,18 @@ static void fit(struct text *t, struct text_listing *l, const char *indent)
 
 static void name_hidden(struct text *t, const struct table *table, const char *indent)
 {
-	const char *sep = "";
+	char all[LIST_BYTES];
+	size_t len = 0;
 
 	if (table->nr_shown == table->nr_cols)
 		return;
-	fprintf(t->out, "%s(no room for: ", indent);
-	for (uint32_t i = table->nr_shown; i < table->nr_cols; i++, sep = ", ")
-		fprintf(t->out, "%s%s", sep, table->cols[i].title);
-	fprintf(t->out, "; --json has all)\n");
+	for (uint32_t i = table->nr_shown; i < table->nr_cols && len < sizeof(all); i++)
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", len ? ", " : "",
+		                        table->cols[i].title);
+	if (len + 32 < sizeof(all))
+		(void)stpcpy(all + len, "; --json has all)");
+	snprintf(t->title, sizeof(t->title), "%s(no room for: ", indent);
+	wrap_print(t->out, t->title, all, t->cfg->width);
 }
 
 /* The lists that rows have, by the first row that has one. */
@@ -423,11 +425,25 @@ static int print_list(struct text *t, const struct report_node *node, int depth)
 static int print_object(struct text *t, const struct report_node *node, struct report_place place,
                         int depth);
 
+/* What the reader knows already, or has not asked for; the note comes last. */
+static bool is_hidden(const struct report_node *node)
+{
+	static const char *const keys[] = { "analysis_type", "description", "note" };
+	size_t len = strlen(node->key);
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(node->key, keys[i]))
+			return true;
+	return node->type == REPORT_NULL && len > 7 && !strcmp(node->key + len - 7, "_filter");
+}
+
 static int print_member(struct text *t, const struct report_node *node, struct report_place place,
                         int depth)
 {
 	char name[TITLE_BYTES];
 
+	if (depth == 0 && is_hidden(node))
+		return 0;
 	if (report_is_scalar(node)) {
 		print_scalar(t, node, place, indent_of(depth));
 		return 0;
@@ -448,6 +464,7 @@ static int print_object(struct text *t, const struct report_node *node, struct r
 	if (report_at(node, "metric"))
 		place.measured = node;
 	place.of = node->key;
+	place.clock = t->cfg->clock;
 	for (const struct report_node *at = node->first; at && !err; at = at->next)
 		if (!report_is_rows(at))
 			err = print_member(t, at, place, depth);
@@ -457,15 +474,80 @@ static int print_object(struct text *t, const struct report_node *node, struct r
 	return err;
 }
 
+/* Names of members within are written as the tables write them. */
+static void print_note(struct text *t, const struct report_node *root)
+{
+	const char *note = report_text_at(root, "note");
+	char all[LIST_BYTES], clean[LIST_BYTES];
+	size_t len = 0;
+
+	if (!note)
+		return;
+	while (*note && len + TITLE_BYTES < sizeof(all)) {
+		size_t word = strcspn(note, " ,;:");
+		char key[TITLE_BYTES];
+
+		snprintf(key, sizeof(key), "%.*s", (int)word, note);
+		report_title(key, memchr(note, '_', word) != NULL, all + len, TITLE_BYTES);
+		len += strlen(all + len);
+		note += word;
+		if (*note)
+			all[len++] = *note++;
+	}
+	all[len] = '\0';
+	fprintf(t->out, "\n%s", wrap_on(WRAP_ASIDE, t->cfg->is_colored));
+	wrap_print(t->out, "note: ", text_printable(clean, sizeof(clean), all, sizeof(all)),
+	           t->cfg->width);
+	fputs(wrap_off(t->cfg->is_colored), t->out);
+}
+
+/* The lists of a report whose sheet has chosen none. */
+static int print_lists(struct text *t, const struct report_node *root)
+{
+	int err = 0;
+
+	for (const struct report_node *at = root->first; at && !err; at = at->next)
+		if (report_is_rows(at))
+			err = print_member(t, at, (struct report_place){ .clock = t->cfg->clock },
+			                   0);
+	return err;
+}
+
+static int print_sheet(struct text *t, const struct sheet *v, const struct report_node *root)
+{
+	const char *note = report_text_at(root, "note");
+	size_t left = t->cfg->height > NEXT_LINES ? t->cfg->height - NEXT_LINES : 0;
+	int err;
+
+	left = t->cfg->height ? left : SIZE_MAX;
+	err = sheet_text_answer(v, root, t->cfg, &left, t->out);
+	if (!err)
+		err = v->lists[0].list ? sheet_text_lists(v, root, t->cfg, &left, t->out)
+		                       : print_lists(t, root);
+	if (!err && note && (left == SIZE_MAX || left > 2 + strlen(note) / MIN_NOTE_WIDTH))
+		print_note(t, root);
+	if (!err)
+		sheet_text_next(v, root, t->cfg, t->out);
+	return err;
+}
+
 int report_text(const struct report_node *root, const struct report_text_cfg *cfg, FILE *out)
 {
 	SCOPED(scoped_arena) struct arena *mem = arena_new(MEM_BYTES);
 	struct text t = { .cfg = cfg, .mem = mem, .out = out };
+	const char *id = report_text_at(root, "analysis_type");
+	const struct sheet *v = id ? sheet_find(id) : NULL;
 	int err;
 
 	if (!mem)
 		return -ENOMEM;
-	err = print_object(&t, root, (struct report_place){ 0 }, 0);
+	if (v) {
+		err = print_sheet(&t, v, root);
+	} else {
+		err = print_object(&t, root, (struct report_place){ 0 }, 0);
+		if (!err)
+			print_note(&t, root);
+	}
 	if (!err && ferror(out))
 		err = -EIO;
 	return err;

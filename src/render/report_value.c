@@ -19,9 +19,11 @@ bool report_is_moment(const char *key)
 {
 	if (key && (!strcmp(key, "start_time_ns") || !strcmp(key, "end_time_ns")))
 		return true;
-	return key && (ends_with(key, "timestamp") || ends_with(key, "_ts") ||
-	               ends_with(key, "at_ns") || ends_with(key, "from_ns") ||
-	               ends_with(key, "to_ns") || ends_with(key, "time_ns_abs"));
+	return key &&
+	       (ends_with(key, "timestamp") || ends_with(key, "timestamp_ns") ||
+	        ends_with(key, "_ts") || ends_with(key, "seen_ns") || ends_with(key, "born_ns") ||
+	        ends_with(key, "at_ns") || ends_with(key, "from_ns") || ends_with(key, "to_ns") ||
+	        ends_with(key, "time_ns_abs"));
 }
 
 static bool is_percent(const char *key)
@@ -90,6 +92,14 @@ static bool is_time(const struct report_node *node, struct report_place place)
 	return metric && metric->type == REPORT_STRING && ends_with(metric->text, "_ns");
 }
 
+char *report_moment(uint64_t ns, uint64_t start_ns, char *buf, size_t size)
+{
+	uint64_t us = ns > start_ns ? (ns - start_ns + 999) / 1000 : 0;
+
+	snprintf(buf, size, "%" PRIu64 ".%06" PRIu64 "s", us / 1000000, us % 1000000);
+	return buf;
+}
+
 static void show_time(double ns, char *buf, size_t size)
 {
 	bool is_negative = ns <= -0.5;
@@ -113,6 +123,8 @@ char *report_value(const struct report_node *node, struct report_place place, ch
 	case REPORT_U64:
 		if (node->is_id && node->u64 & HIGH_BIT)
 			snprintf(buf, size, "0x%" PRIx64, node->u64);
+		else if (place.clock.is_known && report_is_moment(node->key))
+			report_moment(node->u64, place.clock.start_ns, buf, size);
 		else if (is_time(node, place))
 			text_duration(buf, size, node->u64);
 		else
@@ -122,7 +134,9 @@ char *report_value(const struct report_node *node, struct report_place place, ch
 		snprintf(buf, size, "%" PRId64, node->i64);
 		break;
 	case REPORT_DOUBLE:
-		if (is_time(node, place) && node->f > -1e18 && node->f < 1e18)
+		if (node->key && ends_with(node->key, "_us") && node->f > -1e15 && node->f < 1e15)
+			show_time(node->f * 1000, buf, size);
+		else if (is_time(node, place) && node->f > -1e18 && node->f < 1e18)
 			show_time(node->f, buf, size);
 		else
 			snprintf(buf, size, "%.*f%s", node->decimals, node->f,
@@ -153,7 +167,7 @@ char *report_title(const char *key, bool is_unit_shown, char *buf, size_t size)
 	len = strlen(buf);
 	if (!is_unit_shown)
 		return buf;
-	if (ends_with(buf, " ns"))
+	if (ends_with(buf, " ns") || ends_with(buf, " us"))
 		buf[len - 3] = '\0';
 	for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
 		if (ends_with(buf, percents[i])) {

@@ -234,18 +234,58 @@ static size_t add_held(char *text, size_t len, const char *name, uint64_t ns, ui
 	return added > 0 ? len + (size_t)added : len;
 }
 
+/* Holders of one name are one: their time, and how many they are. */
+struct held {
+	const char *comm;
+	uint64_t ns;
+	uint32_t tid; /* of the longest */
+	uint32_t nr_tasks;
+};
+
+static int longest_held(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static size_t fold_holders(const struct outlier *o, struct held *to)
+{
+	size_t nr = 0, k;
+
+	for (uint32_t i = 0; i < o->nr_holders && i < STAT_HISTORY; i++) {
+		const struct outlier_holder *h = &o->holders[i];
+
+		for (k = 0; k < nr && strncmp(to[k].comm, h->comm, STAT_COMM_LEN) != 0; k++)
+			;
+		if (k == nr)
+			to[nr++] = (struct held){ h->comm, 0, h->tid, 0 };
+		to[k].ns += h->ns;
+		to[k].nr_tasks++;
+	}
+	qsort(to, nr, sizeof(*to), longest_held);
+	return nr;
+}
+
 /* What held the CPU, longest first, then the unknown time. */
 static void describe_holders(const struct outlier *o, char *text)
 {
-	size_t len = 0;
+	struct held held[STAT_HISTORY];
+	size_t len = 0, nr = fold_holders(o, held);
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < o->nr_holders && i < STAT_HISTORY; i++) {
-		const struct outlier_holder *h = &o->holders[i];
-		char name[STAT_COMM_LEN + 16];
+	for (size_t i = 0; i < nr; i++) {
+		char name[STAT_COMM_LEN + 24];
 
-		snprintf(name, sizeof(name), "%.*s/%u", STAT_COMM_LEN, h->comm, h->tid);
-		len = add_held(text, len, name, h->ns, o->wait_ns);
+		if (held[i].nr_tasks > 1)
+			snprintf(name, sizeof(name), "%.*s (%u tasks)", STAT_COMM_LEN, held[i].comm,
+			         held[i].nr_tasks);
+		else
+			snprintf(name, sizeof(name), "%.*s/%u", STAT_COMM_LEN, held[i].comm,
+			         held[i].tid);
+		len = add_held(text, len, name, held[i].ns, o->wait_ns);
 	}
 	len = add_held(text, len, "idle", o->idle_ns, o->wait_ns);
 	add_held(text, len, "unknown", o->unexplained_ns, o->wait_ns);

@@ -144,12 +144,36 @@ static const char *filter_of(const struct summary_screen *s)
 	return tasks && strcmp(tasks, "all") != 0 ? tasks : NULL;
 }
 
+static size_t nr_labels(const struct summary_screen *s)
+{
+	const struct report_node *labels = report_at(s->root, "metadata");
+
+	return labels && labels->type == REPORT_OBJECT ? labels->nr : 0;
+}
+
+/* "metadata: host vm1, role=web, build=12" */
+static void show_labels(const struct summary_screen *s)
+{
+	const char *host = summary_text_at(s->root, "host");
+	char line[LINE_BYTES];
+	size_t len;
+
+	len = (size_t)snprintf(line, sizeof(line), "metadata: host %.64s", host ? host : "unknown");
+	for (const struct report_node *at = report_at(s->root, "metadata")->first;
+	     at && len < sizeof(line); at = at->next)
+		if (at->type == REPORT_STRING)
+			len += (size_t)snprintf(line + len, sizeof(line) - len, ", %s=%s", at->key,
+			                        at->text);
+	summary_line(s, "%s", line);
+}
+
 size_t summary_count_coverage(const struct summary_screen *s)
 {
 	size_t nr = summary_text_at(s->root, "incomplete") ? 1 : 0;
 
 	nr += summary_len(summary_list(s, "cpus_that_end_early")) ? 1 : 0;
 	nr += summary_text_at(s->root, "not_in_file") ? 1 : 0;
+	nr += nr_labels(s) ? 1 : 0;
 	return filter_of(s) ? nr + 1 : nr;
 }
 
@@ -165,6 +189,8 @@ void summary_show_coverage(const struct summary_screen *s)
 	for (const struct report_node *at = summary_first(ends); at; at = at->next)
 		if (summary_number(at, "missing_ns") > most_ns)
 			most_ns = summary_number(at, "missing_ns");
+	if (nr_labels(s))
+		show_labels(s);
 	if (why)
 		summary_line(s, "incomplete: %s", why);
 	if (summary_len(ends))

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "render/bottlenecks_text.h"
 #include "render/summary_priv.h"
+#include "render/wrap.h"
 
 #define USUAL_WIDTH   80
 #define MIN_WIDTH     40
@@ -243,7 +244,7 @@ static void show_answer(const struct summary_screen *s)
 	const struct report_node *at = summary_first(summary_list(s, "bottlenecks"));
 	const char *file = summary_text_at(s->root, "file");
 	size_t room = s->cfg->width ? s->width - strlen("next: ") : 0;
-	char next[BOTTLENECK_NEXT_BYTES], time[16];
+	char next[COMMAND_TEXT_BYTES], time[16];
 
 	if (!summary_list(s, "bottlenecks"))
 		return;
@@ -253,11 +254,16 @@ static void show_answer(const struct summary_screen *s)
 		                           summary_number(s->root, "total_lost_ns")));
 		return;
 	}
+	fputs(wrap_on(WRAP_ANSWER, s->cfg->is_colored), s->out);
 	summary_causes(s, words(at, "description"));
 	if (at->next)
 		summary_causes(s, words(at->next, "description"));
+	fputs(wrap_off(s->cfg->is_colored), s->out);
 	summary_line(s, "try:  %s", words(at, "remedy"));
-	summary_line(s, "next: %s", bottleneck_next(at, file ? file : "", room, next));
+	bottleneck_next(at, file ? file : "", s->cfg->clock, room, next);
+	fputs(wrap_on(WRAP_COMMAND, s->cfg->is_colored), s->out);
+	summary_line(s, "next: %s", next);
+	fputs(wrap_off(s->cfg->is_colored), s->out);
 }
 
 static size_t count_answer(const struct summary_screen *s)

@@ -9,16 +9,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "analyze/report.h"
 #include "base/attr.h"
+#include "render/report_value.h"
 
 struct summary_text_cfg {
 	size_t width;  /* columns of the terminal; 0 = 80 */
 	size_t height; /* lines of it; 0 = as many as it takes */
 	bool is_utf8;  /* bars may use blocks */
-	bool is_utc;   /* else the date is that of the local time zone */
+	bool is_colored;
+	struct report_clock clock;
+	bool is_utc; /* else the date is that of the local time zone */
 };
 
 /* 0, -ENOMEM or -EIO. */

@@ -15,7 +15,8 @@
 #define STAT_NOTES_MAX    8
 #define STAT_NOTE_LEN     600
 #define STAT_RING_BYTES   (16U * 1024 * 1024)
-#define STAT_OUTLIERS_MAX 1024 /* per interval; the longest are kept */
+#define STAT_RING_SMALL   (4U * 1024 * 1024) /* for a daemon, which is woken when a quarter is full */
+#define STAT_OUTLIERS_MAX 1024               /* per interval; the longest are kept */
 
 struct topology;
 struct watch;

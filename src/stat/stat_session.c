@@ -496,6 +496,11 @@ int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx, str
 	return show_interval(s, show, ctx, false, d);
 }
 
+int stat_session_fd(const struct stat_session *s)
+{
+	return s->collector ? stat_collector_ring_fd(s->collector) : -1;
+}
+
 const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu)
 {
 	return s->collector && cpu < s->nr_cpus ? stat_collector_cpu(s->collector, cpu) : NULL;

@@ -37,6 +37,11 @@ struct stat_session_cfg {
 	bool is_scx_by_kprobe;     /* for tests: as on kernels without fentry */
 	/* For stat_session_step() instead of run(): signals and privileges are left to the caller. */
 	bool is_stepped;
+	/* With is_stepped: as stat itself counts, queue depths included, and no times of what is under way. */
+	bool is_for_metrics;
+	/* As in struct tally_cfg; NULL = none. */
+	void (*peak)(void *ctx, const struct tally_peak *peak);
+	void *peak_ctx;
 };
 
 /* Why a run ended. */
@@ -70,6 +75,8 @@ MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *
  */
 MUST_USE int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx,
                                struct diag *d);
+/* Readable when a step should not wait, because records of tasks that exited fill their ring; -1 = there is none. */
+int stat_session_fd(const struct stat_session *s);
 /* As of the last drain; NULL if the kernel's events are not counted, or there is no such CPU. */
 const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu);
 /* Tasks that moved to a CPU so far; false if that is not counted. */

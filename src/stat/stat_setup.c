@@ -163,6 +163,7 @@ static int probe_kernel(struct stat_session *s, struct stat_kernel *out, struct 
 
 static int open_collector(struct stat_session *s, struct diag *d)
 {
+	uint32_t ring_bytes = s->cfg.is_for_metrics ? STAT_RING_SMALL : STAT_RING_BYTES;
 	struct stat_request req = {
 		.tid = s->cfg.tid,
 		.tgid = s->cfg.tgid,
@@ -173,15 +174,15 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.is_from_waking = s->cfg.is_from_waking,
 		.nr_counters = s->counters ? stat_counters_nr(s->counters) : 0,
 		.nr_cpus = s->nr_cpus,
-		.ring_bytes = STAT_RING_BYTES,
-		.is_for_screen = s->cfg.is_stepped,
+		.ring_bytes = ring_bytes,
+		.is_for_screen = s->cfg.is_stepped && !s->cfg.is_for_metrics,
 	};
 	struct stat_collector_cfg cfg = {
 		.possible = s->possible,
 		.nr_possible = s->nr_possible,
 		.places = s->places,
 		.counter_fds = s->counters ? stat_counters_fds(s->counters) : NULL,
-		.ring_bytes = STAT_RING_BYTES,
+		.ring_bytes = ring_bytes,
 	};
 	struct stat_kernel kernel;
 	int err;
@@ -224,6 +225,8 @@ static int open_tally(struct stat_session *s, struct diag *d)
 		.nr_cpus = s->nr_cpus,
 		.accept = stat_filter_accepts,
 		.accept_ctx = s->filter,
+		.peak = s->cfg.peak,
+		.peak_ctx = s->cfg.peak_ctx,
 	};
 	int err = tally_new(&cfg, &s->tally);
 

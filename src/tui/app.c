@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "tui/app_place.h"
 #include "tui/app_sort.h"
+#include "tui/app_verdict.h"
 
 #define STEP_MS    100U
 #define ALL_ROWS   (1 << 24)
@@ -34,6 +35,19 @@ void app_notify(struct app *a, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
 	text_printable(a->log[a->nr_log++ % APP_LOG_LINES], APP_LOG_BYTES, line, strlen(line));
+	a->hint[0] = '\0';
+	a->is_reported = true;
+}
+
+void app_hint(struct app *a, const char *fmt, ...)
+{
+	char line[APP_LOG_BYTES];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	text_printable(a->hint, sizeof(a->hint), line, strlen(line));
 	a->is_reported = true;
 }
 
@@ -94,7 +108,7 @@ static void change_tick(struct app *a, bool is_longer)
 static void change_theme(struct app *a)
 {
 	a->config->theme = theme_next(a->config->theme);
-	app_notify(a, "theme %s", a->config->theme->name);
+	app_hint(a, "theme %s", a->config->theme->name);
 }
 
 static void event_key(struct app *a, const struct machine *m, int step)
@@ -113,19 +127,52 @@ static void freeze(struct app *a, const struct machine *m)
 	a->screen.is_frozen = !a->screen.is_frozen;
 }
 
+/* It stands there, so that it can be read. */
+static void seek_wait(struct app *a, const struct machine_play *play, bool is_back)
+{
+	const struct machine_play_wait *w = player_seek_wait(&a->player, play, is_back);
+	char wait[24];
+
+	if (!w) {
+		app_notify(a, "this recording has no waits");
+		return;
+	}
+	a->screen.is_frozen = true;
+	app_hint(a, "wait %zu of the %zu longest: %.15s [%u] waited %s",
+	         (size_t)(w - play->waits) + 1, play->nr_waits, w->comm ? w->comm : "?", w->tid,
+	         text_duration(wait, sizeof(wait), w->wait_ns));
+}
+
 /* Keys of the player; false = it is none of them. */
 static bool play(struct app *a, const struct machine *m, const struct action_entry *e)
 {
-	bool is_seek = e->action == ACTION_SEEK;
+	bool is_replay = m && m->play;
 
-	if (!is_seek && e->action != ACTION_SPEED_UP && e->action != ACTION_SPEED_DOWN)
+	switch (e->action) {
+	case ACTION_SEEK:
+		if (is_replay)
+			player_seek(&a->player, e->argument);
+		break;
+	case ACTION_SEEK_WAIT:
+		if (is_replay)
+			seek_wait(a, m->play, e->argument[0]);
+		break;
+	case ACTION_SPEED_UP:
+	case ACTION_SPEED_DOWN:
+		if (is_replay)
+			player_change_speed(&a->player, e->action == ACTION_SPEED_UP ? 1 : -1);
+		break;
+	case ACTION_FASTER:
+	case ACTION_SLOWER:
+		if (!is_replay)
+			return false;
+		player_change_step(&a->player, e->action == ACTION_SLOWER ? 1 : -1);
+		break;
+	default:
 		return false;
-	if (!m || !m->play)
+	}
+	if (!is_replay)
 		app_notify(a, "not available: this is not a recording");
-	else if (is_seek)
-		player_seek(&a->player, e->argument);
-	else
-		player_change_speed(&a->player, e->action == ACTION_SPEED_UP ? 1 : -1);
 	return true;
 }
 
@@ -136,7 +183,7 @@ static bool is_refused(struct app *a, const struct machine *m, const struct acti
 
 	if (!m || !m->play)
 		return false;
-	if (e->action == ACTION_RECORD || e->action == ACTION_ARM) {
+	if (e->action == ACTION_RECORD || e->action == ACTION_REPORT || e->action == ACTION_ARM) {
 		app_notify(a, "not available: this is a recording");
 		return true;
 	}
@@ -308,6 +355,8 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		return APP_SAVE;
 	case ACTION_RECORD:
 		return APP_RECORD;
+	case ACTION_REPORT:
+		return APP_REPORT;
 	case ACTION_ARM:
 		return APP_ARM;
 	case ACTION_SAMPLE_LESS:
@@ -377,21 +426,42 @@ static void wheel(struct app *a, const struct machine *m, bool is_up)
 			app_place_move(a, m, is_up ? -1 : 1);
 }
 
+/* The line of the selected row, or, while none is, of the first one, below the titles; -1 = there is none. */
+static int selected_line(const struct app *a)
+{
+	for (size_t i = 0; a->screen.is_unselected && i < a->nr_marks; i++)
+		if (a->marks[i].is_main)
+			return a->marks[i].y + 1;
+	return a->selected_y;
+}
+
+static void click(struct app *a, const struct machine *m, struct app_input in)
+{
+	int line = selected_line(a), row = a->screen.selected + in.y - line;
+
+	if (in.y == APP_VERDICT_Y && a->is_verdict_shown) {
+		app_place_explain(a, m);
+		return;
+	}
+	if (app_sort_click(a, in) || a->is_help || line < 0 || in.y <= 0 ||
+	    in.y > a->page + a->is_verdict_shown)
+		return;
+	/* On the selected row: into it. */
+	if (in.y == line && !a->screen.is_unselected) {
+		if (!view_acts(a, m, ACTION_ENTER))
+			app_place_enter(a, m);
+	} else if (row >= a->screen.scroll && row < app_place_rows(a, m)) {
+		app_place_select(a, row);
+		a->is_row_chosen = true;
+	}
+}
+
 static void mouse(struct app *a, const struct machine *m, struct app_input in)
 {
-	if (in.key != KEY_OF_CLICK) {
+	if (in.key == KEY_OF_CLICK)
+		click(a, m, in);
+	else
 		wheel(a, m, in.key == KEY_OF_WHEEL_UP);
-	} else if (!app_sort_click(a, in) && !a->is_help && a->selected_y >= 0 && in.y > 0 &&
-	           in.y <= a->page) {
-		int row = a->screen.selected + in.y - a->selected_y;
-
-		/* On the selected row: into it. */
-		if (in.y == a->selected_y) {
-			if (!view_acts(a, m, ACTION_ENTER))
-				app_place_enter(a, m);
-		} else if (row >= a->screen.scroll && row < app_place_rows(a, m))
-			app_place_select(a, row);
-	}
 }
 
 unsigned int app_press(struct app *a, const struct machine *m, struct app_input in)
@@ -408,6 +478,8 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 		return 0;
 	}
 	if ((a->screen.is_typing || (a->view->is_search && !a->is_help)) && type(a, in.key))
+		return 0;
+	if (in.is_pasted)
 		return 0;
 	e = keymap_find(&a->config->keys, in.key);
 	return e ? act(a, m, e) : 0;

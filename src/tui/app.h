@@ -25,6 +25,7 @@ enum app_effect {
 	APP_RECORD = 4,
 	APP_SUSPEND = 8, /* Ctrl-Z */
 	APP_ARM = 16,    /* or end: the flight recorder */
+	APP_REPORT = 32, /* record, and make a report of it */
 };
 
 struct app {
@@ -50,12 +51,15 @@ struct app {
 	bool is_help;
 	bool is_log;
 	int help_scroll;
-	int page;       /* rows of the body, at the last draw */
-	int selected_y; /* of the selected row, at the last draw; -1 = not in sight */
+	bool is_row_chosen; /* the rows have been moved in: Enter is about them (tui/app_verdict) */
+	int page;           /* rows of the body, at the last draw */
+	bool is_verdict_shown; /* at the last draw */
+	int selected_y;        /* of the selected row, at the last draw; -1 = not in sight */
 	struct grid_mark marks[GRID_MARKS]; /* titles of columns, at the last draw */
 	size_t nr_marks;
 	char log[APP_LOG_LINES][APP_LOG_BYTES]; /* a ring: nr_log % APP_LOG_LINES is next */
 	size_t nr_log;
+	char hint[APP_LOG_BYTES]; /* what a key did, instead of the newest message; "" = none */
 	bool is_reported; /* the newest message is in the notice line, until a key is pressed */
 };
 
@@ -63,6 +67,7 @@ struct app {
 struct app_input {
 	uint32_t key;
 	int x, y;
+	bool is_pasted; /* text, never a command */
 };
 
 void app_init(struct app *a, struct config *config); /* config is lent */
@@ -75,5 +80,7 @@ struct machine_request app_request(const struct app *a);
 void app_refreshed(struct app *a, const struct machine_request *request, const struct machine *m);
 /* Whether it is frozen, and what the view wants to see was not measured before. */
 bool app_is_unmeasured(const struct app *a, const struct machine *m);
+/* What a key did: into the notice line only, for it would bury messages in the log. */
+void app_hint(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A message: into the log, and into the notice line. */
 void app_notify(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

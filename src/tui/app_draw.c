@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tui/app.h"
+#include "tui/app_verdict.h"
 #include "tui/help.h"
 
 static double mean_busy(const struct machine *m)
@@ -39,8 +40,15 @@ static void right_of_header(const struct app *a, const struct machine *m, char *
 			                       a->recorder.cpu * 100);
 	}
 	if (!isnan(busy))
-		at += (size_t)snprintf(buf + at, size - at, "%3.0f%% ", busy * 100);
+		at += (size_t)snprintf(buf + at, size - at, "CPU %.0f%% ", busy * 100);
 	snprintf(buf + at, size - at, "%ums", a->screen.tick_ms);
+}
+
+static const char *source_of(const char *source)
+{
+	if (!source)
+		return "none";
+	return strcmp(source, "bpf") == 0 ? "BPF" : strcmp(source, "proc") == 0 ? "/proc" : source;
 }
 
 /* Loads are unknown in a recording. */
@@ -51,9 +59,9 @@ static void draw_system(const struct machine *m, struct grid *g, int x, int widt
 	if (!isnan(m->load[0]))
 		(void)snprintf(load, sizeof(load), "load %.2f %.2f %.2f  ", m->load[0], m->load[1],
 		               m->load[2]);
-	grid_printf(g, x, 0, width, STYLE_DIM, "%s %s  %sscheduler %s  from %s",
+	grid_printf(g, x, 0, width, STYLE_DIM, "%s %s  %sscheduler %s  source: %s",
 	            m->host ? m->host : "", m->release ? m->release : "", load,
-	            m->scheduler ? m->scheduler : "fair", m->source ? m->source : "nothing");
+	            m->scheduler ? m->scheduler : "fair", source_of(m->source));
 }
 
 static void draw_header(const struct app *a, const struct machine *m, struct grid *g)
@@ -76,13 +84,13 @@ static void draw_footer(const struct app *a, const struct machine *m, struct gri
 	static const char *const hints[] = { "AppStateHelp", "Quit",          "Filter",
 		                             "NextSort",     "NextViewState", "AppStatePause",
 		                             "Enter",        "RecordTrace",   "ToggleLog" };
-	static const char *const words[] = { "help",   "quit", "filter", "sort", "shape",
-		                             "freeze", "into", "record", "log" };
+	static const char *const words[] = { "help",   "quit", "filter", "sort", "chart style",
+		                             "freeze", "open", "record", "log" };
 	bool is_replay = m && m->play;
 	int x = 0;
 
 	if (a->view->is_search) {
-		grid_text(g, 0, y, g->width, STYLE_DIM, "Enter counts it  Esc leaves");
+		grid_text(g, 0, y, g->width, STYLE_DIM, "Enter counts it  Esc goes back");
 		return;
 	}
 	if (a->screen.is_typing || a->screen.filter[0]) {
@@ -112,6 +120,8 @@ static void draw_footer(const struct app *a, const struct machine *m, struct gri
 /* The line above the footer: the newest message until a key is pressed, else what is missing. */
 static const char *notice_of(const struct app *a, const struct machine *m)
 {
+	if (a->is_reported && a->hint[0])
+		return a->hint;
 	if (a->is_reported && a->nr_log)
 		return a->log[(a->nr_log - 1) % APP_LOG_LINES];
 	/* What was requested with a key and is not available. */
@@ -124,7 +134,7 @@ static const char *notice_of(const struct app *a, const struct machine *m)
 
 static void draw_log(const struct app *a, const struct machine *m, struct grid *g, struct area box)
 {
-	struct area in = grid_frame(g, box, "Messages and losses", NULL);
+	struct area in = grid_frame(g, box, "Log and lost events", NULL);
 	size_t own = a->nr_log < APP_LOG_LINES ? a->nr_log : APP_LOG_LINES;
 	size_t of_source = m ? m->nr_log : 0, skip = 0;
 	int y = in.y;
@@ -149,7 +159,7 @@ static void find_selected(struct app *a, const struct grid *g, struct area body)
 	a->selected_y = -1;
 	for (int y = body.y; y < body.y + body.height && a->selected_y < 0; y++)
 		for (int x = body.x; x < body.x + body.width; x++)
-			if (g->cells[(size_t)y * g->width + (size_t)x].style == STYLE_SELECTED)
+			if (g->cells[(size_t)y * g->width + (size_t)x].is_selected)
 				a->selected_y = y;
 }
 
@@ -164,7 +174,7 @@ static void draw_body(struct app *a, const struct machine *m, struct grid *g, st
 	} else if (app_is_unmeasured(a, m)) {
 		grid_text(
 			g, body.x, body.y, body.width, STYLE_WARNING,
-			"not measured before it was frozen: resume, or go back to the previous view");
+			"No data: this view was not open when you froze. Space resumes, Esc goes back.");
 	} else if (m) {
 		a->view->draw(m, &a->screen, g, body);
 		find_selected(a, g, body);
@@ -176,7 +186,7 @@ static void draw_body(struct app *a, const struct machine *m, struct grid *g, st
 void app_draw(struct app *a, const struct machine *m, struct grid *g)
 {
 	const char *notice = notice_of(a, m);
-	int bottom = g->height - 1;
+	int bottom = g->height - 1, top = 1;
 
 	if (g->height < 2 || g->width < 1) {
 		if (g->height == 1 && g->width)
@@ -196,8 +206,13 @@ void app_draw(struct app *a, const struct machine *m, struct grid *g)
 		bottom -= height;
 		draw_log(a, m, g, (struct area){ 0, bottom, g->width, height });
 	}
-	a->page = bottom - 1;
-	draw_body(a, m, g, (struct area){ 0, 1, g->width, bottom - 1 });
+	top += app_verdict_rows(a, g->height);
+	a->is_verdict_shown = top > 1;
+	if (a->is_verdict_shown)
+		app_verdict_draw(a, m, g);
+	a->screen.is_unselected = a->is_verdict_shown && app_verdict_is_chosen(a, m);
+	a->page = bottom - top;
+	draw_body(a, m, g, (struct area){ 0, top, g->width, bottom - top });
 	a->nr_marks = g->nr_marks;
 	memcpy(a->marks, g->marks, g->nr_marks * sizeof(*g->marks));
 }

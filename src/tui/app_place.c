@@ -1,5 +1,8 @@
 #include "tui/app_place.h"
 
+#include "machine/machine_verdict.h"
+#include "tui/app_verdict.h"
+
 void app_place_select(struct app *a, int row)
 {
 	a->screen.selected = row < 0 ? 0 : row;
@@ -10,6 +13,7 @@ void app_place_forget(struct app *a)
 {
 	app_place_select(a, 0);
 	a->screen.scroll = 0;
+	a->is_row_chosen = false;
 }
 
 /* Leaving a program stops sampling it. */
@@ -76,7 +80,10 @@ void app_place_move(struct app *a, const struct machine *m, int by)
 			a->help_scroll = 0;
 		return;
 	}
+	if (by > 0 && app_verdict_is_chosen(a, m))
+		by--;
 	to = by > last - to ? last : to + by;
+	a->is_row_chosen = to >= 0;
 	app_place_select(a, to);
 }
 
@@ -91,9 +98,23 @@ static void zoom(struct app *a, const char *state)
 	turn_to(a, v);
 }
 
+void app_place_explain(struct app *a, const struct machine *m)
+{
+	if (!m || !m->verdict || !m->verdict->tid || a->is_help || a->zoom.view)
+		return;
+	app_place_forget(a);
+	a->screen.selected_tid = m->verdict->tid;
+	zoom(a, "Task");
+}
+
 void app_place_enter(struct app *a, const struct machine *m)
 {
 	uint32_t tid = a->screen.selected_tid;
+
+	if (app_verdict_is_chosen(a, m)) {
+		app_place_explain(a, m);
+		return;
+	}
 
 	if (a->is_help || !m || !tid || a->zoom.view)
 		return;

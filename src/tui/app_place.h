@@ -21,5 +21,7 @@ void app_place_cycle(struct app *a, const struct action_entry *e, bool *has_part
 
 /* Into the selected row: the threads of a process, or one thread closely. */
 void app_place_enter(struct app *a, const struct machine *m);
+/* Into the thread that the verdict is about. */
+void app_place_explain(struct app *a, const struct machine *m);
 /* One step back, if there is one. */
 void app_place_back(struct app *a);

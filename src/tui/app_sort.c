@@ -16,7 +16,7 @@ static void sort_by(struct app *a, const struct grid_mark *column)
 	}
 	s->selected = 0;
 	s->selected_tid = 0;
-	app_notify(a, "sorted by %s", column->text);
+	app_hint(a, "sorted by %s", column->text);
 }
 
 /* Columns of the table whose rows are selected, or else of the first one. */

@@ -36,7 +36,7 @@ int grid_reset(struct grid *g, uint16_t width, uint16_t height)
 		g->height = height;
 	}
 	for (size_t i = 0; i < nr; i++)
-		g->cells[i] = (struct cell){ ' ', STYLE_TEXT };
+		g->cells[i] = (struct cell){ ' ', STYLE_TEXT, false };
 	g->nr_marks = 0;
 	return 0;
 }
@@ -65,7 +65,7 @@ static void put(struct grid *g, int x, int y, enum style style, uint32_t code)
 		c[-1].code = ' ';
 	if (x + 1 < g->width && c[1].code == 0)
 		c[1].code = ' ';
-	*c = (struct cell){ code, (uint8_t)style };
+	*c = (struct cell){ code, (uint8_t)style, false };
 }
 
 /* Cells that a code point takes: control characters and unknown ones are shown as '?'. */
@@ -155,6 +155,21 @@ void grid_paint(struct grid *g, struct area a, enum style style)
 
 			if (c)
 				c->style = (uint8_t)style;
+		}
+	}
+}
+
+void grid_select(struct grid *g, struct area a)
+{
+	for (int y = a.y; y < a.y + a.height; y++) {
+		for (int x = a.x; x < a.x + a.width; x++) {
+			struct cell *c = cell_at(g, x, y);
+
+			if (!c)
+				continue;
+			c->is_selected = true;
+			if ((c->style < STYLE_GOOD || c->style > STYLE_WARNING) || c->code == ' ')
+				c->style = STYLE_SELECTED;
 		}
 	}
 }

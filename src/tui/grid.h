@@ -42,6 +42,7 @@ enum style {
 struct cell {
 	uint32_t code; /* 0 = the right half of a wide character */
 	uint8_t style;
+	bool is_selected; /* of a selected row: drawn reversed, whatever its style */
 };
 
 /* A title that means something when it is clicked; those of one table follow each other. */
@@ -81,6 +82,8 @@ void grid_mark(struct grid *g, struct grid_mark mark); /* beyond GRID_MARKS they
 void grid_fill(struct grid *g, struct area a, enum style style, uint32_t code);
 /* Only colours. */
 void grid_paint(struct grid *g, struct area a, enum style style);
+/* A selected row: bands and warnings keep their colours, the rest gets that of the selection. */
+void grid_select(struct grid *g, struct area a);
 /* A frame with a title, and another at the right; the area inside. */
 struct area grid_frame(struct grid *g, struct area a, const char *title, const char *right);
 

@@ -58,6 +58,7 @@ enum action {
 	ACTION_SAMPLE_LESS,
 	ACTION_SAMPLE_MORE,
 	ACTION_RECORD,
+	ACTION_REPORT, /* the same, and a page about it */
 	ACTION_ARM,
 	ACTION_FREQUENCY,
 	ACTION_UNCORE,
@@ -67,7 +68,8 @@ enum action {
 	ACTION_SAVE,
 	ACTION_FASTER,
 	ACTION_SLOWER,
-	ACTION_SEEK, /* in a recording; the argument is for player_seek() */
+	ACTION_SEEK,      /* in a recording; the argument is for player_seek() */
+	ACTION_SEEK_WAIT, /* the argument: "back", or "" */
 	ACTION_SPEED_UP,
 	ACTION_SPEED_DOWN,
 	ACTION_LEFT,

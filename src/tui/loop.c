@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "tui/app.h"
@@ -34,10 +34,7 @@ struct loop {
 
 static uint64_t now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 /* Any thread may log: lines are packets of a pipe, and are lost when it is full. */
@@ -165,7 +162,9 @@ static bool handle(struct loop *l, struct app_input in)
 
 	if (in.key == KEY_NONE)
 		return true;
-	l->is_now = true;
+	/* A paste may be long: not a frame for each of its letters. */
+	l->is_due = true;
+	l->is_now = l->is_now || !in.is_pasted;
 	if (in.key == KEY_OF_RESIZE)
 		return true;
 	effects = app_press(&l->app, l->machine, in);
@@ -173,11 +172,20 @@ static bool handle(struct loop *l, struct app_input in)
 		save(l);
 	if (effects & APP_RECORD)
 		record(l, l->cfg->record);
+	if (effects & APP_REPORT)
+		record(l, l->cfg->report);
 	if (effects & APP_ARM)
 		record(l, l->cfg->arm);
 	if (effects & APP_SUSPEND)
 		term_suspend(l->term);
 	return !(effects & APP_QUIT);
+}
+
+static uint64_t period_ns(const struct loop *l)
+{
+	if (l->machine && l->machine->play)
+		return player_period_ns(&l->app.player, l->app.screen.tick_ms);
+	return l->app.screen.tick_ms * MS_NS;
 }
 
 static void tick(struct loop *l)
@@ -189,13 +197,14 @@ static void tick(struct loop *l)
 		refresh(l);
 	l->is_early = false;
 	show_messages(l);
-	l->next_refresh_ns = now_ns() + l->app.screen.tick_ms * MS_NS;
+	l->next_refresh_ns = now_ns() + period_ns(l);
 }
 
 /* Whether the user wants to be elsewhere in a recording, or faster. */
 static bool is_asked(const struct loop *l, const struct player *before)
 {
-	return l->app.player.steps != before->steps || l->app.player.speed != before->speed;
+	return l->app.player.steps != before->steps || l->app.player.speed != before->speed ||
+	       l->app.player.step != before->step;
 }
 
 static int run(struct loop *l)

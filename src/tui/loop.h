@@ -24,6 +24,8 @@ struct loop_cfg {
 	               const struct machine **out);
 	/* Starts a recording: where it goes, into text. NULL = there is none. */
 	int (*record)(void *ctx, char *text, size_t size, struct diag *d);
+	/* The same, with a report when it is over. NULL = there is none. */
+	int (*report)(void *ctx, char *text, size_t size, struct diag *d);
 	/* Arms the flight recorder, or ends it; text says which. NULL = there is none. */
 	int (*arm)(void *ctx, char *text, size_t size, struct diag *d);
 	/* Seconds that an armed one keeps, and its share of a CPU (NAN = unknown); 0 = not armed. NULL = there is none. */

@@ -12,6 +12,9 @@
 #define FRAME_MIN_HEIGHT 5
 #define FRAME_PADDED     40
 #define GENEROUS         4
+#define DOT              0xb7
+#define SHADE            0x2592
+#define BLOCK            0x2588
 
 struct layout {
 	const struct table_view_column *columns[TABLE_VIEW_COLUMNS];
@@ -97,6 +100,12 @@ struct area panel_begin(struct grid *g, struct area a, const char *title, const 
 	return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
 }
 
+void panel_note(struct grid *g, struct area a, const char *note)
+{
+	if (a.width >= FRAME_MIN_WIDTH && a.height >= FRAME_MIN_HEIGHT)
+		table_view_text(g, a.x + 2, a.y + a.height - 1, a.width - 4, STYLE_DIM, note);
+}
+
 /* Names are not cut for columns that matter less, unless there is very little room. */
 static int least_width(const struct table_view_column *c, const struct screen *s, int width)
 {
@@ -117,9 +126,9 @@ static int rank_of(const struct table_view_column *c, const struct screen *s)
 }
 
 /* Bits of the columns that fit. */
-static uint32_t choose(const struct table_view *t, const struct screen *s, int width)
+static uint64_t choose(const struct table_view *t, const struct screen *s, int width)
 {
-	uint32_t chosen = 0, tried = 0;
+	uint64_t chosen = 0, tried = 0;
 	int used = 0;
 
 	for (size_t round = 0; round < t->nr_columns; round++) {
@@ -129,18 +138,18 @@ static uint32_t choose(const struct table_view *t, const struct screen *s, int w
 		for (size_t i = 0; i < t->nr_columns; i++) {
 			const struct table_view_column *c = &t->columns[i];
 
-			if (tried & 1U << i || (c->needs & ~t->has))
+			if (tried & UINT64_C(1) << i || (c->needs & ~t->has))
 				continue;
 			if (best == t->nr_columns || rank_of(c, s) < rank_of(&t->columns[best], s))
 				best = i;
 		}
 		if (best == t->nr_columns)
 			break;
-		tried |= 1U << best;
+		tried |= UINT64_C(1) << best;
 		wanted = least_width(&t->columns[best], s, width) + (chosen ? 1 : 0);
 		if (used + wanted > width && chosen)
 			break;
-		chosen |= 1U << best;
+		chosen |= UINT64_C(1) << best;
 		used += wanted;
 	}
 	return chosen;
@@ -162,12 +171,12 @@ static void grow(struct layout *l, int left)
 
 static void lay_out(const struct table_view *t, const struct screen *s, int width, struct layout *l)
 {
-	uint32_t chosen = choose(t, s, width);
+	uint64_t chosen = choose(t, s, width);
 	int used = 0;
 
 	l->nr = 0;
 	for (size_t i = 0; i < t->nr_columns; i++) {
-		if (!(chosen & 1U << i))
+		if (!(chosen & UINT64_C(1) << i))
 			continue;
 		l->columns[l->nr] = &t->columns[i];
 		l->width[l->nr] = least_width(&t->columns[i], s, width);
@@ -210,6 +219,31 @@ static void draw_titles(const struct layout *l, const struct screen *s, struct g
 	}
 }
 
+/* Over the columns of a heading that follow each other, as many as are shown. */
+static void draw_headings(const struct layout *l, struct grid *g, struct area a)
+{
+	int x = a.x;
+
+	for (size_t i = 0; i < l->nr;) {
+		const char *heading = l->columns[i]->heading;
+		int from = x;
+
+		do
+			x += l->width[i++] + 1;
+		while (heading && i < l->nr && l->columns[i]->heading == heading);
+		if (heading) {
+			int width = x - 1 - from, cells = grid_cells(heading);
+
+			grid_fill(g, (struct area){ from, a.y, width, 1 }, STYLE_FRAME, 0x2500);
+			if (cells < width)
+				table_view_text(g, from + (width - cells) / 2, a.y, width,
+				                STYLE_HEAD, heading);
+			else
+				table_view_text(g, from, a.y, width, STYLE_HEAD, heading);
+		}
+	}
+}
+
 /* Columns that rows can be sorted by, in their order, also those without room: choosing one gives it room. */
 static void mark_titles(const struct table_view *t, const struct layout *l, struct grid *g,
                         struct area a)
@@ -227,7 +261,7 @@ static void mark_titles(const struct table_view *t, const struct layout *l, stru
 			                                 .width = is_shown ? l->width[shown] : 0,
 			                                 .value = (int)c->sort,
 			                                 .text = c->title,
-			                                 .is_main = t->selected >= 0 });
+			                                 .is_main = t->selected != -1 });
 		if (is_shown)
 			x += l->width[shown++] + 1;
 	}
@@ -311,10 +345,41 @@ static void write_field(const struct table_view_field *f, const void *row, const
 	snprintf(out->text, sizeof(out->text), "%s", text ? text : "?");
 }
 
+/* A share that can be drawn: unknown and impossible ones are none. */
+static double drawable(double share)
+{
+	return isfinite(share) && share > 0 ? fmin(share, 1e6) : 0;
+}
+
+/* In shapes as well as in colours. What is not 0 has a cell, if there are three. */
+static void draw_split(const struct table_view_split *of, struct grid *g, struct area a)
+{
+	double filled = drawable(of->full), shaded = drawable(of->shaded);
+	double whole = filled + shaded > 1 ? filled + shaded : 1;
+	int full = (int)(filled / whole * a.width + 0.5);
+	int both = (int)((filled + shaded) / whole * a.width + 0.5);
+
+	if (full == 0 && filled > 0 && a.width > 2)
+		full = 1;
+	if (both <= full && shaded > 0 && a.width > 2)
+		both = full + 1;
+	if (both > a.width) {
+		both = a.width;
+		full -= full == both && shaded > 0;
+	}
+	grid_fill(g, (struct area){ a.x, a.y, a.width, 1 }, STYLE_DIM, DOT);
+	if (both > full)
+		grid_fill(g, (struct area){ a.x + full, a.y, both - full, 1 }, STYLE_BAD, SHADE);
+	if (full > 0)
+		grid_fill(g, (struct area){ a.x, a.y, full, 1 }, STYLE_GOOD, BLOCK);
+}
+
 static void draw_cell(const struct table_view_column *c, const struct table_view_cell *cell,
                       struct grid *g, struct area a)
 {
-	if (!isnan(cell->bar))
+	if (!isnan(cell->split.full))
+		draw_split(&cell->split, g, a);
+	else if (!isnan(cell->bar))
 		grid_bar(g, a.x, a.y, a.width, cell->bar, cell->style);
 	else if (cell->spark.values)
 		grid_spark(g, a.x, a.y, a.width,
@@ -336,6 +401,7 @@ static void draw_row(const struct table_view *t, const struct layout *l, const v
 		cell.style = STYLE_TEXT;
 		cell.bar = NAN;
 		cell.spark = (struct machine_history){ 0 };
+		cell.split.full = NAN;
 		if (t->cell)
 			t->cell((size_t)(l->columns[i] - t->columns), row, s, &cell);
 		else if (l->columns[i]->cell)
@@ -366,12 +432,18 @@ void table_view_draw(const struct table_view *t, const struct screen *s, struct 
                      struct area a)
 {
 	struct layout l;
-	bool has_thumb = t->total > table_view_height(a) && a.width > 10 && a.height > 3;
-	struct area rows = { a.x, a.y + 1, a.width - (has_thumb ? 2 : 0), table_view_height(a) };
+	struct area rows;
+	bool has_thumb;
 
+	a.y += t->has_headings;
+	a.height -= t->has_headings;
+	has_thumb = t->total > table_view_height(a) && a.width > 10 && a.height > 3;
+	rows = (struct area){ a.x, a.y + 1, a.width - (has_thumb ? 2 : 0), table_view_height(a) };
 	if (a.width <= 0 || a.height <= 0)
 		return;
 	lay_out(t, s, rows.width, &l);
+	if (t->has_headings)
+		draw_headings(&l, g, (struct area){ a.x, a.y - 1, a.width, 1 });
 	draw_titles(&l, s, g, (struct area){ a.x, a.y, a.width, 1 });
 	mark_titles(t, &l, g, a);
 	for (int i = 0; i < t->nr_rows && i < rows.height; i++) {
@@ -379,7 +451,7 @@ void table_view_draw(const struct table_view *t, const struct screen *s, struct 
 
 		draw_row(t, &l, t->rows[i], s, g, line);
 		if (t->first + i == t->selected)
-			grid_paint(g, line, STYLE_SELECTED);
+			grid_select(g, line);
 	}
 	if (has_thumb)
 		draw_thumb(t, g, (struct area){ a.x + a.width - 1, rows.y, 1, rows.height });

@@ -11,14 +11,21 @@
 
 #include "tui/view.h"
 
-#define TABLE_VIEW_COLUMNS 32
+#define TABLE_VIEW_COLUMNS 40
 #define TABLE_VIEW_TEXT    256
+#define TABLE_VIEW_NOT_NOW (-2)
+
+/* Parts of 1, or, where they are more, of their sum. */
+struct table_view_split {
+	double full, shaded; /* NAN = unknown */
+};
 
 struct table_view_cell {
 	char text[TABLE_VIEW_TEXT];
-	enum style style;             /* STYLE_TEXT unless set */
-	double bar;                   /* of 1, drawn instead of the text; NAN = none */
-	struct machine_history spark; /* of 1 each, drawn instead of the text */
+	enum style style;              /* STYLE_TEXT unless set */
+	double bar;                    /* of 1, drawn instead of the text; NAN = none */
+	struct machine_history spark;  /* of 1 each, drawn instead of the text */
+	struct table_view_split split; /* likewise; full NAN = none */
 };
 
 /* How a field of a row is written. */
@@ -106,6 +113,8 @@ struct table_view_column {
 	unsigned int needs; /* bits of the table's own; shown if table_view.has has all of them */
 	void (*cell)(const void *row, const struct screen *s, struct table_view_cell *out);
 	struct table_view_field field; /* where there is no function */
+	const char *
+		heading; /* above columns that follow each other, if the table has headings; NULL = none */
 };
 
 struct table_view {
@@ -116,7 +125,8 @@ struct table_view {
 	int nr_rows;
 	int first; /* which of all the first one is */
 	int total;
-	int selected; /* of all; -1 = none */
+	bool has_headings; /* a line above the titles */
+	int selected;      /* of all; -1 = none can be, TABLE_VIEW_NOT_NOW = none is */
 	/* Instead of the columns' own, for tables whose columns are entries of another table; NULL = theirs. */
 	void (*cell)(size_t column, const void *row, const struct screen *s,
 	             struct table_view_cell *out);
@@ -133,5 +143,7 @@ void table_view_scroll(struct screen *s, int total, int height);
 void table_view_follow(struct screen *s, const uint32_t *keys, int total, int height);
 /* A text, cut with an ellipsis. */
 void table_view_text(struct grid *g, int x, int y, int width, enum style style, const char *text);
+/* A note in the lower line of that frame, if there is one. */
+void panel_note(struct grid *g, struct area a, const char *note);
 /* A frame where there is room for it, else a line of title; the area inside, or below. */
 struct area panel_begin(struct grid *g, struct area a, const char *title, const char *right);

@@ -45,6 +45,8 @@ NUMBER(state, t->state == '?' ? NAN : (double)t->state)
 NUMBER(cpu, t->last_cpu)
 NUMBER(run, t->run)
 NUMBER(wait, t->wait)
+NUMBER(nice, t->prio == MACHINE_NO_PRIO ? NAN : (double)t->prio)
+NUMBER(wanted, t->run + t->wait)
 NUMBER(stall, t->stall_ns ? (double)t->stall_ns : NAN)
 DURATION(p50, latency, p50_ns)
 DURATION(p99, latency, p99_ns)
@@ -83,6 +85,9 @@ static double node_of(const struct machine *m, const struct machine_task *t)
 	return cpu ? (double)cpu->node : NAN;
 }
 
+#define WAKEUP "wakeup wait"
+#define AFTER  "preempted wait"
+
 /* As they stand on the screen. */
 /* clang-format off */
 static const struct task_metric metrics[] = {
@@ -91,18 +96,20 @@ static const struct task_metric metrics[] = {
 	{ "NAME", "its name, as the kernel has it", METRIC_TEXT, SORT_NAME, .width = 9, .most = 15, .rank = 0, .text = comm_of },
 	{ "S", "R runs or waits, S and D sleep, T is stopped, Z has ended, X ended in the interval", METRIC_STATE, SORT_STATE, .width = 1, .rank = 7, .number = state_of },
 	{ "CLASS", "the scheduling class", METRIC_TEXT, SORT_CLASS, .width = 5, .rank = 9, .text = class_name_of },
+	{ "NI", "nice value; rt and dl: the real-time priority, deadline", METRIC_NICE, SORT_OWN, .width = 4, .rank = 9, .number = nice_of },
 	{ "CPU", "where it ran last", METRIC_ID, SORT_CPU, .width = 3, .rank = 8, .number = cpu_of },
 	{ "LLC", "the last-level cache of that CPU", METRIC_ID, SORT_LLC, .width = 3, .rank = 25, .needs = METRIC_HAS_LLCS, .number = llc_of },
 	{ "NUMA", "the node of that CPU", METRIC_ID, SORT_NODE, .width = 4, .rank = 26, .needs = METRIC_HAS_NODES, .number = node_of },
 	{ "RUN%", "time on a CPU, of the interval", METRIC_SHARE, SORT_RUN, .width = 6, .rank = 1, .number = run_of },
 	{ "WAIT%", "time runnable without a CPU, of the interval", METRIC_SHARE, SORT_WAIT, .width = 6, .rank = 4, .number = wait_of },
+	{ "RUN:WAIT", "shares of running (full), waiting (shaded) and sleeping (dots)", METRIC_SPLIT, SORT_OWN, .width = 10, .rank = 10, .number = wanted_of },
 	{ "STALLED", "for how long it has been waiting for a CPU, if that is 250 ms or more", METRIC_WAIT_NS, SORT_OWN, .width = 7, .rank = 1, .needs = METRIC_HAS_STALLS, .number = stall_of },
-	{ "P50", "median of the latency: from sched_waking, or the birth, to the switch-in", METRIC_WAIT_NS, SORT_P50, .width = 6, .rank = 6, .needs = METRIC_HAS_LATENCY, .number = p50_of },
-	{ "P99", "99th percentile of the latency", METRIC_WAIT_NS, SORT_P99, .width = 6, .rank = 3, .needs = METRIC_HAS_LATENCY, .number = p99_of },
-	{ "MAX", "longest latency", METRIC_WAIT_NS, SORT_MAX, .width = 6, .rank = 5, .needs = METRIC_HAS_LATENCY, .number = max_of },
-	{ "PRE50", "median of waits after preemption", METRIC_WAIT_NS, SORT_PREEMPTED_P50, .width = 6, .rank = 22, .needs = METRIC_HAS_LATENCY, .number = preempted_p50_of },
-	{ "PRE99", "99th percentile of waits after preemption", METRIC_WAIT_NS, SORT_PREEMPTED_P99, .width = 6, .rank = 13, .needs = METRIC_HAS_LATENCY, .number = preempted_p99_of },
-	{ "PREMAX", "longest wait after preemption", METRIC_WAIT_NS, SORT_PREEMPTED_MAX, .width = 6, .rank = 17, .needs = METRIC_HAS_LATENCY, .number = preempted_max_of },
+	{ "P50", "median of the latency: from sched_waking, or the birth, to the switch-in", METRIC_WAIT_NS, SORT_P50, .heading = WAKEUP, .width = 6, .rank = 6, .needs = METRIC_HAS_LATENCY, .number = p50_of },
+	{ "P99", "99th percentile of the latency", METRIC_WAIT_NS, SORT_P99, .heading = WAKEUP, .width = 6, .rank = 3, .needs = METRIC_HAS_LATENCY, .number = p99_of },
+	{ "MAX", "longest latency", METRIC_WAIT_NS, SORT_MAX, .heading = WAKEUP, .width = 6, .rank = 5, .needs = METRIC_HAS_LATENCY, .number = max_of },
+	{ "PREEMPT P50", "median of waits after preemption", METRIC_WAIT_NS, SORT_PREEMPTED_P50, .short_title = "P50", .heading = AFTER, .width = 6, .rank = 22, .needs = METRIC_HAS_LATENCY, .number = preempted_p50_of },
+	{ "PREEMPT P99", "99th percentile of waits after preemption", METRIC_WAIT_NS, SORT_PREEMPTED_P99, .short_title = "P99", .heading = AFTER, .width = 6, .rank = 13, .needs = METRIC_HAS_LATENCY, .number = preempted_p99_of },
+	{ "PREEMPT MAX", "longest wait after preemption", METRIC_WAIT_NS, SORT_PREEMPTED_MAX, .short_title = "MAX", .heading = AFTER, .width = 6, .rank = 17, .needs = METRIC_HAS_LATENCY, .number = preempted_max_of },
 	{ "SLICE", "median of times on a CPU, from switch-in to switch-out", METRIC_NS, SORT_SLICE, .width = 6, .rank = 14, .needs = METRIC_HAS_LATENCY, .number = slice_of },
 	{ "SLICES", "times on a CPU that ended in the interval", METRIC_COUNT, SORT_SLICES, .width = 6, .rank = 23, .needs = METRIC_HAS_LATENCY, .number = slices_of },
 	{ "SLEEP", "median of sleeps, from the switch-out to sched_waking", METRIC_NS, SORT_SLEEP, .width = 6, .rank = 16, .needs = METRIC_HAS_LATENCY, .number = sleep_of },
@@ -146,7 +153,7 @@ const struct task_metric *task_metric_sorted(const struct screen *s)
 
 static bool is_amount(enum metric_unit unit)
 {
-	return unit <= METRIC_WAIT_NS;
+	return unit <= METRIC_SPLIT;
 }
 
 bool task_metric_is_measured(const struct task_metric *x)
@@ -192,6 +199,23 @@ static void put_id(struct table_view_cell *out, double id)
 		snprintf(out->text, sizeof(out->text), "%" PRId64, (int64_t)id);
 }
 
+/* The kernel's priorities: 100 to 139 are nice values, below 100 real time, the highest 0; deadline tasks have -1. */
+static void put_nice(struct table_view_cell *out, double prio)
+{
+	if (isnan(prio))
+		put_text(out, NULL);
+	else if (prio < 0)
+		snprintf(out->text, sizeof(out->text), "dl");
+	else if (prio < 100)
+		snprintf(out->text, sizeof(out->text), "rt%.0f", 99 - prio);
+	else
+		snprintf(out->text, sizeof(out->text), "%.0f", prio - 120);
+	if (prio == 120)
+		out->style = STYLE_DIM;
+	else if (prio < 100)
+		out->style = STYLE_HIGH;
+}
+
 void task_metric_cell(const struct task_metric *x, const struct machine *m,
                       const struct machine_task *t, const struct screen *s,
                       struct table_view_cell *out)
@@ -210,6 +234,12 @@ void task_metric_cell(const struct task_metric *x, const struct machine *m,
 	case METRIC_NS:
 	case METRIC_WAIT_NS:
 		put_ns(out, number, x->unit == METRIC_WAIT_NS);
+		break;
+	case METRIC_SPLIT:
+		out->split = (struct table_view_split){ t->run, t->wait };
+		break;
+	case METRIC_NICE:
+		put_nice(out, number);
 		break;
 	case METRIC_ID:
 		put_id(out, number);

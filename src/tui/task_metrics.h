@@ -15,9 +15,11 @@ enum metric_unit {
 	METRIC_COUNT, /* of things, or per second */
 	METRIC_NS,
 	METRIC_WAIT_NS, /* long ones are coloured */
+	METRIC_SPLIT,   /* of it and of the rest: a bar of RUN%, WAIT% and sleep */
 	METRIC_ID,      /* negative ones are unknown */
-	METRIC_STATE,   /* a letter */
-	METRIC_DSQ,     /* the id of a dispatch queue */
+	METRIC_NICE,
+	METRIC_STATE, /* a letter */
+	METRIC_DSQ,   /* the id of a dispatch queue */
 	METRIC_TEXT,
 	METRIC_LONG_TEXT,
 };
@@ -42,7 +44,9 @@ struct task_metric {
 	uint8_t width, most; /* cells at least; that it may grow to, 0 = it stays */
 	uint8_t rank;        /* 0 is given up last where there is no room */
 	bool is_standing; /* a count that sleeping tasks have, too: not measured over an interval */
-	unsigned int needs; /* bits from above */
+	unsigned int needs;      /* bits from above */
+	const char *short_title; /* below a heading; NULL = the title */
+	const char *heading;     /* of metrics that follow each other, one constant; NULL = none */
 	/* Where it comes from: a number (NAN = unknown), or a text (NULL = unknown). */
 	double (*number)(const struct machine *m, const struct machine_task *t);
 	const char *(*text)(const struct machine_task *t);

@@ -11,11 +11,16 @@
 #include <term.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "tui/background.h"
 #include "tui/term_guard.h"
 #include "tui/term_priv.h"
 
 #define ESC_WAIT_MS 25
 #define MAX_SIDE    1000 /* cells; a terminal that claims more gets this much */
+/* Brackets around what is pasted: terminfo does not know them. */
+#define PASTE_ON  "\033[?2004h"
+#define PASTE_OFF "\033[?2004l"
 
 static enum depth find_depth(void)
 {
@@ -30,16 +35,34 @@ static enum depth find_depth(void)
 	return colours >= 256 ? DEPTH_256 : DEPTH_8;
 }
 
+/* Consoles that would print the question are not asked. */
+static void ask_background(struct terminal *t)
+{
+	const char *name = getenv("TERM");
+
+	t->background = background_of_environment(getenv("COLORFGBG"));
+	if (t->depth == DEPTH_MONO || !name || strncmp(name, "linux", 5) == 0 ||
+	    strncmp(name, "vt", 2) == 0)
+		return;
+	term_put(t, BACKGROUND_QUERY);
+	t->asked_ns = clock_read_ns(CLOCK_MONOTONIC);
+}
+
 static int enter_screen(struct terminal *t)
 {
 	const char *const restore[] = { "\033[?1006l\033[?1002l\033[?1000l", /* no mouse */
-		                        exit_attribute_mode, cursor_normal, keypad_local,
+		                        PASTE_OFF,
+		                        exit_attribute_mode,
+		                        cursor_normal,
+		                        keypad_local,
 		                        exit_ca_mode };
 
 	raw();
 	noecho();
 	nonl();
 	keypad(t->pad, TRUE);
+	define_key(TERM_PASTE_BEGIN, TERM_KEY_PASTE_BEGIN);
+	define_key(TERM_PASTE_END, TERM_KEY_PASTE_END);
 	mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	mouseinterval(0);
 	t->is_blank = true;
@@ -47,6 +70,7 @@ static int enter_screen(struct terminal *t)
 	term_put(t, enter_ca_mode);
 	term_put(t, cursor_invisible);
 	term_put(t, keypad_xmit);
+	term_put(t, PASTE_ON);
 	return term_flush(t);
 }
 
@@ -92,8 +116,10 @@ int term_open(struct diag *d, struct terminal **out)
 	err = grid_init(&t->shown, 1, 1);
 	if (!err)
 		err = open_screen(t, d);
-	if (!err)
+	if (!err) {
+		ask_background(t); /* written by enter_screen(), in raw mode */
 		err = enter_screen(t);
+	}
 	if (err) {
 		term_close(t);
 		return diag_set(d, err, NULL, "cannot open the terminal");
@@ -106,6 +132,8 @@ void term_close(struct terminal *t)
 {
 	if (!t)
 		return;
+	if (t->pad)
+		term_await_reply(t);
 	term_guard_end();
 	if (t->pad)
 		delwin(t->pad);
@@ -122,15 +150,28 @@ void term_close(struct terminal *t)
 	free(t);
 }
 
+static void enter_again(struct terminal *t)
+{
+	reset_prog_mode();
+	if (enter_screen(t))
+		t->is_blank =
+			true; /* writing fails again at the next frame, and is reported then */
+}
+
 void term_suspend(struct terminal *t)
 {
 	term_guard_end();
 	kill(0, SIGTSTP);
 	(void)!term_guard_remember(); /* without, those from before come back */
-	reset_prog_mode();
-	if (enter_screen(t))
-		t->is_blank =
-			true; /* writing fails again at the next frame, and is reported then */
+	enter_again(t);
+}
+
+/* What comes back at the end is what was there before the stop: a shell may have set our own modes by now. */
+void term_continue(struct terminal *t)
+{
+	if (tcgetpgrp(STDOUT_FILENO) ==
+	    getpgrp()) /* in the background, setting modes would stop us */
+		enter_again(t);
 }
 
 static uint16_t side(unsigned short cells, uint16_t unknown)

@@ -65,19 +65,22 @@ static void put_colour(struct terminal *t, uint32_t rgb)
 	term_put(t, text);
 }
 
-static void put_style(struct terminal *t, const struct theme *theme, uint8_t style)
+static void put_style(struct terminal *t, const struct cell *c)
 {
-	struct attrs attrs = theme_attrs(theme, style);
+	struct attrs attrs = theme_attrs(t->theme, (enum style)c->style, t->background);
 
 	term_put(t, exit_attribute_mode);
 	if (attrs.is_bold)
 		term_put(t, enter_bold_mode);
-	/* Where colours are, the dim one is a colour. */
-	if (attrs.is_dim && t->depth == DEPTH_MONO)
+	/* Where colours are, the dim one is a colour, but for the terminal's own. */
+	if (attrs.is_dim && (t->depth == DEPTH_MONO || attrs.is_own))
 		term_put(t, enter_dim_mode);
-	if (attrs.is_reversed)
+	if (attrs.is_reversed || c->is_selected)
 		term_put(t, enter_reverse_mode);
-	put_colour(t, attrs.colour);
+	if (attrs.is_named && !attrs.is_own && t->depth != DEPTH_MONO)
+		term_put(t, tiparm(set_a_foreground, (int)theme_of_8(attrs.colour)));
+	else if (!attrs.is_own)
+		put_colour(t, attrs.colour);
 }
 
 static void put_code(struct terminal *t, uint32_t code)
@@ -86,10 +89,12 @@ static void put_code(struct terminal *t, uint32_t code)
 	mbstate_t state = { 0 };
 	size_t len = wcrtomb(bytes, (wchar_t)code, &state);
 
-	/* What the locale cannot say; bars stay bars. */
+	/* What the locale cannot say; bars stay bars, and the arrows of a sorted column arrows. */
 	if (len == (size_t)-1) {
 		bytes[0] = code >= 0x2580 && code < 0x25a0   ? '#'
 		           : code == 0x2502                  ? '|'
+		           : code == 0x25b2                  ? '^'
+		           : code == 0x25bc                  ? 'v'
 		           : code >= 0x2500 && code < 0x2580 ? '-'
 		                                             : '?';
 		len = 1;
@@ -99,7 +104,13 @@ static void put_code(struct terminal *t, uint32_t code)
 
 static bool is_same(const struct cell *a, const struct cell *b)
 {
-	return a->code == b->code && a->style == b->style;
+	return a->code == b->code && a->style == b->style && a->is_selected == b->is_selected;
+}
+
+/* Cells of one such number look alike. */
+static int style_of(const struct cell *c)
+{
+	return c->style | c->is_selected << 8;
 }
 
 /* The last cell of the screen is left alone: writing it would scroll some terminals. */
@@ -124,9 +135,9 @@ static void draw_row(struct terminal *t, const struct grid *g, int y, int *style
 			continue;
 		if (at != x)
 			term_put(t, tiparm(cursor_address, y, x));
-		if (*style != new[x].style)
-			put_style(t, t->theme, new[x].style);
-		*style = new[x].style;
+		if (*style != style_of(&new[x]))
+			put_style(t, &new[x]);
+		*style = style_of(&new[x]);
 		put_code(t, new[x].code);
 		at = x + width;
 	}

@@ -14,7 +14,7 @@
 #define NR(a)        (sizeof(a) / sizeof((a)[0]))
 
 static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGQUIT };
-static const int forwarded_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGWINCH };
+static const int forwarded_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGCONT };
 
 /* What a handler of signals needs; handlers get no argument. */
 static struct {

@@ -10,6 +10,6 @@
 /* Remembers the modes that are to come back. 0 or -errno: standard output is not a terminal. */
 MUST_USE int term_guard_remember(void);
 /* From here on: sequences are written to standard output at the end; NULL among them is nothing. pipe takes the numbers of
-   SIGTERM, SIGHUP, SIGINT and SIGWINCH, a byte each; a SIGHUP that is ignored (nohup) stays so. */
+   SIGTERM, SIGHUP, SIGINT, SIGWINCH and SIGCONT, a byte each; a SIGHUP that is ignored (nohup) stays so. */
 void term_guard_begin(const char *const *sequences, int nr, int pipe);
 void term_guard_end(void); /* restores, if it was begun; signals do what they did */

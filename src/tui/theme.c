@@ -2,6 +2,10 @@
 
 #include <strings.h>
 
+/* What can be read on white: a contrast of 4.5, as a relative luminance of 1000, and as a grey. */
+#define READABLE_LUMINANCE 180U
+#define READABLE_GREY      0x76U
+
 /* clang-format off */
 const struct theme themes[] = {
 	{ "Default", 0xe5e5e5, 0x00cd00, 0xe5e5e5, 0x00cd00, 0xcd0000, 0xff0000,
@@ -77,7 +81,8 @@ static uint32_t heat(const struct theme *t, unsigned int level)
 	                 : t->bands[level / 2];
 }
 
-struct attrs theme_attrs(const struct theme *t, enum style style)
+/* On a dark background. */
+static struct attrs dark_attrs(const struct theme *t, enum style style)
 {
 	if (style >= STYLE_HEAT && style <= STYLE_HEAT_LAST)
 		return (struct attrs){ .colour = heat(t, (unsigned int)(style - STYLE_HEAT)) };
@@ -107,6 +112,60 @@ struct attrs theme_attrs(const struct theme *t, enum style style)
 	default:
 		return (struct attrs){ .colour = t->text };
 	}
+}
+
+/* Relative luminance of up to 1000, with a gamma of 2. */
+static uint32_t luminance(uint32_t rgb)
+{
+	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
+
+	return (213 * r * r + 715 * g * g + 72 * b * b) / (255 * 255);
+}
+
+static bool is_grey(uint32_t rgb)
+{
+	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
+	uint32_t most = r > g ? r : g, least = r < g ? r : g;
+
+	most = b > most ? b : most;
+	least = b < least ? b : least;
+	return most - least < 32;
+}
+
+/* Greys turn around, so that they stay apart; colours get darker. */
+static uint32_t on_white(uint32_t rgb)
+{
+	uint32_t part = 256;
+
+	if (is_grey(rgb))
+		return mix(0, 0xffffff - rgb, READABLE_GREY, 255);
+	while (luminance(mix(0, rgb, part, 256)) > READABLE_LUMINANCE)
+		part--;
+	return mix(0, rgb, part, 256);
+}
+
+struct attrs theme_attrs(const struct theme *t, enum style style, enum background on)
+{
+	struct attrs a = dark_attrs(t, style);
+	bool is_text = style == STYLE_TEXT || style == STYLE_DIM;
+	bool is_heat = style >= STYLE_HEAT && style <= STYLE_HEAT_LAST;
+
+	if (on == BACKGROUND_LIGHT) {
+		a.is_own = style == STYLE_TEXT;
+		/* Heat is in filled cells: nothing is nearly white. */
+		a.colour = style == STYLE_HEAT  ? 0xd0d0d0
+		           : style == STYLE_DIM ? 0x666666
+		                                : on_white(a.colour);
+		return a;
+	}
+	if (t != &themes[0])
+		return a;
+	a.is_own = style == STYLE_TEXT || (is_text && on == BACKGROUND_UNKNOWN);
+	if (on == BACKGROUND_UNKNOWN && !is_heat) {
+		a.is_own = a.is_own || style == STYLE_FRAME;
+		a.is_named = true;
+	}
+	return a;
 }
 
 static uint32_t distance(uint32_t a, uint32_t b)

@@ -72,6 +72,7 @@ struct screen {
 	uint32_t selected_tid; /* that row, so that it stays selected when the order changes; 0 = none */
 	uint32_t process;      /* whose threads are shown; 0 = all processes */
 	bool is_following; /* draw() says whether selected_tid is followed; else row 0 is selected */
+	bool is_unselected; /* no row is: Enter is about something else */
 	uint32_t tick_ms;
 	bool has_memory; /* summaries in the default view */
 	bool has_network;

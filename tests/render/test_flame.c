@@ -199,6 +199,23 @@ static void a_full_disk_is_reported(void **state)
 	}
 }
 
+/* Of another page, whose policy allows no style and no script of ours. */
+static void a_figure_has_names_and_nothing_that_runs(void **state)
+{
+	SCOPED(scoped_profile) struct profile *p = story("hostile");
+	SCOPED(scoped_free) char *svg = written(flame_figure, p, &(struct flame_cfg){ 0 });
+
+	(void)state;
+	assert_true(begins(svg, "<svg "));
+	assert_null(strstr(svg, "<style"));
+	assert_null(strstr(svg, "<script"));
+	assert_null(strstr(svg, " style="));
+	assert_null(strstr(svg, "data-n="));
+	assert_true(count(svg, "<title>") > 1);
+	expect_eq(count(svg, "<title>"), count(svg, "<g class=\"f "));
+	assert_non_null(strstr(flame_style(), ".schedscope-flame"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +228,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_a_page_that_says_so),
 		cmocka_unit_test(frames_without_callers_are_said),
 		cmocka_unit_test(a_full_disk_is_reported),
+		cmocka_unit_test(a_figure_has_names_and_nothing_that_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,33 @@ static int top(const struct profile *p, FILE *out)
 	return profile_top(p, &(struct profile_top_cfg){ .limit = 3 }, out);
 }
 
+static int lines_top(const struct profile *p, FILE *out)
+{
+	return profile_top(p, &(struct profile_top_cfg){ .limit = 2, .is_by_line = true }, out);
+}
+
+static int groups(const struct profile *p, FILE *out)
+{
+	return profile_groups_table(p, PROFILE_GROUP_PROCESS, &(struct profile_top_cfg){ 0 }, out);
+}
+
+static int first_thread(const struct profile *p, FILE *out)
+{
+	return profile_groups_table(p, PROFILE_GROUP_THREAD,
+	                            &(struct profile_top_cfg){ .limit = 1 }, out);
+}
+
+static int groups_as_json(const struct profile *p, FILE *out)
+{
+	struct json_writer w;
+
+	jw_init(&w, out, false);
+	jw_begin_object(&w, NULL);
+	profile_groups_json(p, PROFILE_GROUP_PROCESS, 1, &w);
+	jw_end_object(&w);
+	return jw_finish(&w);
+}
+
 static int narrow_top(const struct profile *p, FILE *out)
 {
 	return profile_top(p, &(struct profile_top_cfg){ .limit = 1, .width = 70 }, out);
@@ -252,6 +279,46 @@ static void the_table_shows_own_and_whole_shares(void **state)
 	                          "8 more functions\n");
 }
 
+/* sys_read has no line, parse has. */
+static void with_lines_the_table_is_by_line(void **state)
+{
+	SCOPED(scoped_profile) struct profile *p = story("story");
+	SCOPED(scoped_free) char *text = written(lines_top, p);
+
+	(void)state;
+	assert_non_null(strstr(text, "  SELF%     SELF  TOTAL%    TOTAL FUNCTION LINE "));
+	assert_non_null(strstr(text, " 25.00%      250  25.00%      250 parse    main.c:21 web\n"));
+	assert_non_null(strstr(text, " 20.00%      200  20.00%      200 sys_read  "));
+	assert_non_null(strstr(text, " more lines\n"));
+}
+
+static void groups_have_shares_and_their_heaviest_function(void **state)
+{
+	SCOPED(scoped_profile) struct profile *p = story("story");
+	SCOPED(scoped_profile) struct profile *hostile = story("hostile");
+	SCOPED(scoped_free) char *text = written(groups, p);
+	SCOPED(scoped_free) char *one = written(first_thread, p);
+	SCOPED(scoped_free) char *safe = written(groups, hostile);
+	SCOPED(scoped_free) char *json = written(groups_as_json, p);
+	json_t *root = parsed(json), *first = json_array_get(json_object_get(root, "groups"), 0);
+
+	(void)state;
+	assert_string_equal(text, "cpu-clock, 1,000 samples at 99 Hz in 5.00s, 3 lost\n"
+	                          "  SHARE  SAMPLES     PID PROCESS  MOST OF IT IN\n"
+	                          " 70.00%      700     100 web      parse 57%\n"
+	                          " 30.00%      300     200 db       fib 50%\n");
+	assert_non_null(strstr(one, "     TID THREAD"));
+	assert_non_null(strstr(one, " more threads\n"));
+	assert_null(strchr(safe, '\033'));
+	assert_string_equal(json_string_value(json_object_get(root, "grouped_by")), "process");
+	assert_string_equal(json_string_value(json_object_get(first, "process")), "web");
+	expect_eq(json_integer_value(json_object_get(first, "pid")), 100);
+	expect_eq(json_integer_value(json_object_get(first, "value")), 700);
+	assert_string_equal(json_string_value(json_object_get(first, "most_in")), "parse");
+	expect_eq(json_integer_value(json_object_get(root, "groups_left_out")), 1);
+	json_decref(root);
+}
+
 static void the_table_of_a_difference_is_red_and_blue(void **state)
 {
 	SCOPED(scoped_profile) struct profile *p = story("story");
@@ -328,6 +395,34 @@ static void times_are_reported_as_times(void **state)
 	assert_string_equal(profile_words(p, words), "cycles, 1,000 samples, one of 100,000");
 }
 
+static void stacks_that_are_not_whole_have_their_reasons(void **state)
+{
+	struct profile_facts facts = { .event = "cpu-clock", .unit = "samples", .broken = 250 };
+	SCOPED(scoped_profile) struct profile *p = story("story");
+	SCOPED(scoped_free) char *before = written(results, p), *json = NULL;
+	json_t *root = parsed(before), *row;
+
+	(void)state;
+	assert_null(json_object_get(root, "broken_because"));
+	json_decref(root);
+	facts.ends[PROF_END_WHOLE] = 750;
+	facts.ends[PROF_END_NO_TABLE] = 200;
+	facts.ends[PROF_END_DEPTH] = 50;
+	assert_int_equal(profile_set_facts(p, &facts), 0);
+	json = written(results, p);
+	root = parsed(json);
+	expect_eq(json_array_size(json_object_get(root, "broken_because")), 2);
+	row = json_array_get(json_object_get(root, "broken_because"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "reason")), "no_table");
+	expect_eq(json_integer_value(json_object_get(row, "samples")), 200);
+	assert_true(json_number_value(json_object_get(row, "percent")) == 20.0);
+	assert_non_null(strstr(json_string_value(json_object_get(row, "what_to_do")), "JIT"));
+	row = json_array_get(json_object_get(root, "broken_because"), 1);
+	assert_string_equal(json_string_value(json_object_get(row, "reason")), "too_deep");
+	assert_true(json_number_value(json_object_get(row, "percent")) == 5.0);
+	json_decref(root);
+}
+
 static void kinds_of_code_are_distinguished(void **state)
 {
 	static const struct {
@@ -375,11 +470,14 @@ int main(void)
 		cmocka_unit_test(equal_stacks_of_threads_are_one),
 		cmocka_unit_test(a_limit_is_kept_and_said),
 		cmocka_unit_test(the_table_shows_own_and_whole_shares),
+		cmocka_unit_test(with_lines_the_table_is_by_line),
+		cmocka_unit_test(groups_have_shares_and_their_heaviest_function),
 		cmocka_unit_test(the_table_of_a_difference_is_red_and_blue),
 		cmocka_unit_test(long_names_are_cut_to_the_terminal),
 		cmocka_unit_test(names_stay_in_the_narrowest_table),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 		cmocka_unit_test(times_are_reported_as_times),
+		cmocka_unit_test(stacks_that_are_not_whole_have_their_reasons),
 		cmocka_unit_test(kinds_of_code_are_distinguished),
 		cmocka_unit_test(a_full_disk_is_reported),
 	};

@@ -337,9 +337,36 @@ static void no_scheduler_is_reported(void **state)
 	expect_golden("stat-dsq-none.txt", &utf8);
 }
 
+static void holders_of_one_name_are_one(void **state)
+{
+	static const struct outlier wait = {
+		.at_ns = FIXTURE_NOW,
+		.wait_ns = 10000000,
+		.cause = STAT_CAUSE_PREEMPTED,
+		.tid = 7,
+		.comm = "late",
+		.nr_holders = 3,
+		.holders = { { .ns = 4000000, .tid = 1, .comm = "other" },
+		             { .ns = 3000000, .tid = 2, .comm = "hog" },
+		             { .ns = 2000000, .tid = 3, .comm = "hog" } },
+		.unexplained_ns = 1000000,
+	};
+	static const struct outlier *const items[] = { &wait };
+	char *text;
+
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_TID, STAT_GROUP_LATENCY);
+	f.in.outliers = (struct stat_outliers){ true, 1000, 1, items, 1 };
+	text = render(&utf8);
+	assert_non_null(
+		strstr(text, "hog (2 tasks) 5.00ms 50%, other/1 4.00ms 40%, unknown 1.00ms 10%"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(holders_of_one_name_are_one),
 		TEST(collapsed_by_command),
 		TEST(queues_and_the_tasks_that_came_from_them),
 		TEST(no_scheduler_is_reported),

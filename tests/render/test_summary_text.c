@@ -264,35 +264,39 @@ static void what_is_left_out_is_counted(void **state)
 	report_free(r);
 }
 
-static char *next_of(const char *file, size_t width, char buf[BOTTLENECK_NEXT_BYTES])
+static char *next_of(const char *file, struct report_clock clock, size_t width,
+                     char buf[COMMAND_TEXT_BYTES])
 {
 	struct report *r = sample(1, NULL);
 
-	bottleneck_next(report_at(report_root(r), "bottlenecks.0"), file, width, buf);
+	bottleneck_next(report_at(report_root(r), "bottlenecks.0"), file, clock, width, buf);
 	report_free(r);
 	return buf;
 }
 
 static void the_next_command_can_be_copied(void **state)
 {
-	char buf[BOTTLENECK_NEXT_BYTES];
+	const struct report_clock unknown = { 0 };
+	char buf[COMMAND_TEXT_BYTES];
 
 	(void)state;
-	assert_string_equal(next_of("t.pftrace", 0, buf),
+	assert_string_equal(next_of("t.pftrace", unknown, 0, buf),
 	                    "schedscope explain t.pftrace --tid 201 --at @1001001");
-	assert_string_equal(next_of("t.pftrace", 52, buf),
+	assert_string_equal(next_of("t.pftrace", unknown, 52, buf),
 	                    "schedscope explain t.pftrace --tid 201 --at @1001001");
-	assert_string_equal(next_of("t.pftrace", 51, buf),
+	assert_string_equal(next_of("t.pftrace", unknown, 51, buf),
 	                    "schedscope explain FILE --tid 201 --at @1001001");
-	assert_string_equal(next_of("a b", 0, buf),
+	assert_string_equal(next_of("t.pftrace", (struct report_clock){ true, 1001 }, 0, buf),
+	                    "schedscope explain t.pftrace --tid 201 --at 0.001s");
+	assert_string_equal(next_of("a b", unknown, 0, buf),
 	                    "schedscope explain FILE --tid 201 --at @1001001");
-	assert_string_equal(next_of("-t", 0, buf),
+	assert_string_equal(next_of("-t", unknown, 0, buf),
 	                    "schedscope explain FILE --tid 201 --at @1001001");
 }
 
 static void the_list_has_remedies_and_commands(void **state)
 {
-	struct bottlenecks_text_cfg cfg = { .width = 30, .file = "t" };
+	struct report_text_cfg cfg = { .width = 30, .file = "t" };
 	struct report *r = sample(1, NULL);
 	char *text = NULL;
 	size_t size;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine/machine_source.h"
+#include "machine/machine_verdict.h"
 #include "tui/app.h"
 
 #define NR_TASKS 40U
@@ -346,8 +347,8 @@ static void sorting_goes_through_the_columns_that_are_there(void **state)
 		seen |= 1ULL << h->app.screen.sort;
 		nr++;
 	} while (h->app.screen.sort != SORT_RUN);
-	/* All but the tid of threads, LLC, NODE, LAYER and DSQ, which this machine does not have. */
-	expect_eq(nr, SORTS - 4);
+	/* All but the tid of threads, LLC, NODE, LAYER and DSQ, which this machine does not have; NI and RUN:WAIT are more. */
+	expect_eq(nr, SORTS - 4 + 2);
 	assert_false(seen & (1ULL << SORT_LLC | 1ULL << SORT_NODE | 1ULL << SORT_LAYER));
 	assert_true(seen & 1ULL << SORT_THREADS);
 	/* A column that had no room has it when rows are sorted by it, and a mark. */
@@ -488,7 +489,7 @@ static void an_armed_recorder_and_its_cost_stand_in_the_header(void **state)
 	expect_eq(press(h, "R"), APP_ARM);
 	assert_null(strstr(drawn(h), "REC"));
 	h->app.recorder = (struct app_recorder){ .kept_s = 2.5, .cpu = NAN };
-	assert_non_null(strstr(drawn(h), "REC 2.5s  50%"));
+	assert_non_null(strstr(drawn(h), "REC 2.5s CPU 50%"));
 	h->app.recorder.cpu = 0.013;
 	assert_non_null(strstr(drawn(h), "REC 2.5s 1.3%"));
 }
@@ -541,6 +542,44 @@ static void nothing_breaks_at_any_size(void **state)
 	}
 }
 
+/* While a thread is still waiting, the line about it is the first that Enter opens. */
+static void the_worst_wait_comes_before_the_rows(void **state)
+{
+	struct machine_verdict v = { "CPU 1: a [107] has waited 1s", 107, 1000000000, true };
+	struct harness *h = *state;
+
+	assert_non_null(strstr(drawn(h), "no wait has ended lately"));
+	h->machine.verdict = &v;
+	assert_non_null(strstr(drawn(h), "CPU 1: a [107] has waited 1s; Enter explains\n"));
+	expect_eq(h->app.selected_y, -1);
+	press(h, "Enter");
+	assert_string_equal(state_of(h), "Task");
+	expect_eq(h->app.screen.selected_tid, 107);
+	press(h, "Esc");
+	assert_string_equal(state_of(h), "Default");
+	assert_non_null(strstr(h->text, "Enter explains"));
+	press(h, "Down"); /* to the first row */
+	assert_null(strstr(h->text, "Enter explains"));
+	expect_eq(h->app.screen.selected_tid, 100);
+	press(h, "Down");
+	expect_eq(h->app.screen.selected_tid, 101);
+	press(h, "Up");
+	press(h, "Enter");
+	expect_eq(h->app.screen.process, 100);
+	press(h, "Esc");
+	press(h, "Up");
+	press(h, "Up");
+	assert_non_null(strstr(h->text, "Enter explains"));
+	/* A wait that has ended is told, and rows come first; a click opens its thread. */
+	v.is_open = false;
+	assert_null(strstr(drawn(h), "Enter explains"));
+	app_press(&h->app, &h->machine, (struct app_input){ .key = KEY_OF_CLICK, .x = 3, .y = 1 });
+	assert_string_equal(state_of(h), "Task");
+	/* No line where there is little room. */
+	press(h, "Esc");
+	assert_null(strstr(drawn_at(h, 80, 12), "has waited"));
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -555,6 +594,7 @@ int main(void)
 		CASE(a_process_opens_into_its_threads_and_one_of_them),
 		CASE(arrows_and_vi_keys_stay_within_the_rows),
 		CASE(the_mouse_selects_and_enters),
+		CASE(the_worst_wait_comes_before_the_rows),
 		CASE(ticks_change_as_in_scxtop),
 		CASE(choices_go_round),
 		CASE(sorting_goes_through_the_columns_that_are_there),

@@ -135,26 +135,82 @@ static void keys_seek_once(void **state)
 	assert_true(refresh(h, true)->steps == INT64_MAX);
 }
 
-static void speed_changes_the_interval(void **state)
+static uint64_t period_ns(const struct harness *h)
+{
+	return player_period_ns(&h->app.player, h->app.screen.tick_ms);
+}
+
+static void speed_and_step_are_chosen_apart(void **state)
 {
 	struct harness *h = *state;
 
 	press(h, "}");
 	press(h, "}");
-	expect_eq(refresh(h, true)->interval_ns, SECOND);
-	assert_true(h->asked.play.speed == 4);
+	expect_eq(refresh(h, true)->interval_ns, SECOND / 4);
+	assert_true(h->asked.play.speed == 4 && h->asked.play.steps == 1);
+	expect_eq(period_ns(h), SECOND / 16);
 	for (int i = 0; i < 3; i++)
 		press(h, "{");
+	expect_eq(refresh(h, true)->interval_ns, SECOND / 4);
+	assert_true(h->asked.play.speed == 0.5);
+	expect_eq(period_ns(h), SECOND / 2);
+	press(h, "-");
 	expect_eq(refresh(h, true)->interval_ns, SECOND / 8);
 	assert_true(h->asked.play.speed == 0.5);
+	expect_eq(period_ns(h), SECOND / 4);
+	expect_eq(h->app.screen.tick_ms, 250); /* that of a live screen */
 	for (int i = 0; i < 100; i++)
-		press(h, "{");
+		press(h, "-");
 	expect_eq(refresh(h, true)->interval_ns, SECOND / 4 / 1024);
 	for (int i = 0; i < 100; i++)
-		press(h, "}");
+		press(h, "+");
 	expect_eq(refresh(h, true)->interval_ns, SECOND / 4 * 1024);
-	press(h, "-"); /* a shorter tick is a shorter interval */
-	expect_eq(refresh(h, true)->interval_ns, 1024 * 150 * (SECOND / 1000));
+}
+
+/* Of 32 seconds in one of the clock, at a step of a quarter: 128 steps, 20 times a second at most. */
+static void a_fast_one_takes_several_steps_at_once(void **state)
+{
+	struct harness *h = *state;
+
+	for (int i = 0; i < 5; i++)
+		press(h, "}");
+	expect_eq(refresh(h, true)->steps, 6);
+	expect_eq(period_ns(h), PLAYER_MIN_MS * (SECOND / 1000));
+	expect_eq(h->asked.play.interval_ns, SECOND / 4);
+}
+
+static void keys_go_through_the_longest_waits(void **state)
+{
+	static const struct machine_play_wait waits[] = {
+		{ 100 * SECOND + SECOND / 10, 5000000, 7, "first" },
+		{ 102 * SECOND, 45000000, 8,
+		  "second" }, /* belongs to the interval that begins then */
+		{ 103 * SECOND + 1, 1900000000, 9, "third\x1b" },
+	};
+	struct harness *h = *state;
+
+	press(h, ";");
+	assert_non_null(strstr(h->text, "this recording has no waits"));
+	h->play.waits = waits;
+	h->play.nr_waits = 3;
+	press(h, ";");
+	assert_non_null(strstr(h->text, "wait 2 of the 3 longest: second [8] waited 45"));
+	assert_true(h->app.screen.is_frozen);
+	expect_eq(refresh(h, false)->steps, 5); /* from the fourth interval to the ninth */
+	h->play.position_ns = 102 * SECOND + SECOND / 4;
+	press(h, ";");
+	assert_non_null(strstr(h->text, "wait 3 of the 3 longest: third? [9] waited 1.9"));
+	expect_eq(refresh(h, false)->steps, 4);
+	press(h, ":");
+	assert_non_null(strstr(h->text, "wait 1 of the 3 longest: first [7] waited 5"));
+	expect_eq(refresh(h, false)->steps, -8);
+	press(h, ";");
+	press(h, ";"); /* two of them before the recording moves */
+	press(h, ";"); /* and around */
+	assert_non_null(strstr(h->text, "wait 2 of the 3 longest"));
+	/* Each has a mark in the bar. */
+	expect_eq(refresh(h, false)->steps, 0);
+	assert_non_null(strstr(strstr(h->text, "\u25c6") + 1, "\u25c6"));
 }
 
 static void at_the_end_it_pauses_and_then_begins_again(void **state)
@@ -176,9 +232,9 @@ static void a_line_says_where_one_is(void **state)
 {
 	struct harness *h = *state;
 
-	assert_non_null(strstr(drawn(h), "plays "));
+	assert_non_null(strstr(drawn(h), "playing "));
 	assert_non_null(
-		strstr(h->text, "1.000 of 4.000 s  x1  by 250ms  2023-11-14 22:13:20.000 UTC"));
+		strstr(h->text, "1.000 of 4.000 s  x1  250ms/step  2023-11-14 22:13:20.000 UTC"));
 	assert_null(strstr(h->text, "nan"));
 	press(h, "Space");
 	assert_non_null(strstr(h->text, "paused "));
@@ -211,7 +267,7 @@ static void what_a_recording_has_not_is_said(void **state)
 
 static void a_live_machine_has_no_time_to_move_in(void **state)
 {
-	static const char *const keys[] = { ",", ".", "(", ")", "^", "$", "{", "}" };
+	static const char *const keys[] = { ",", ".", "(", ")", "^", "$", "{", "}", ";", ":" };
 	struct harness *h = *state;
 
 	h->machine.play = NULL;
@@ -225,12 +281,12 @@ static void a_live_machine_has_no_time_to_move_in(void **state)
 	press(h, "Left");
 	expect_eq(h->app.screen.sort, SORT_RUN);
 	expect_eq(h->app.player.steps, 0);
-	assert_null(strstr(drawn(h), "plays "));
+	assert_null(strstr(drawn(h), "playing "));
 }
 
 static void what_was_not_measured_before_freezing_is_said(void **state)
 {
-	static const char said[] = "not measured before it was frozen";
+	static const char said[] = "No data: this view was not open when you froze";
 	struct harness *h = *state;
 
 	h->machine.play = NULL;
@@ -261,7 +317,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(it_plays_one_interval_per_tick),
 		CASE(keys_seek_once),
-		CASE(speed_changes_the_interval),
+		CASE(speed_and_step_are_chosen_apart),
+		CASE(a_fast_one_takes_several_steps_at_once),
+		CASE(keys_go_through_the_longest_waits),
 		CASE(at_the_end_it_pauses_and_then_begins_again),
 		CASE(a_line_says_where_one_is),
 		CASE(what_a_recording_has_not_is_said),

@@ -1,5 +1,6 @@
 #include "../unit.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +12,6 @@
 
 /* Last: it defines words such as "columns". */
 #include <term.h>
-
-#if defined(__has_feature)
-#define HAS_ASAN __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN true
-#else
-#define HAS_ASAN false
-#endif
 
 struct fixture {
 	int saved_fd, pipe[2];
@@ -86,6 +79,26 @@ static void only_what_has_changed_is_written(void **state)
 	end(&f);
 }
 
+/* A bar, a line, both arrows, and a letter that ASCII lacks. */
+static void a_locale_without_such_letters_has_others(void **state)
+{
+	static const uint32_t codes[] = { 0x2588, 0x2502, 0x25b2, 0x25bc, 0xe9 };
+	char text[512], *before = strdup(setlocale(LC_CTYPE, NULL));
+	struct fixture f;
+
+	(void)state;
+	assert_non_null(before);
+	assert_non_null(setlocale(LC_CTYPE, "C"));
+	begin(&f);
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		f.g.cells[i].code = codes[i];
+	draw(&f, text, sizeof(text));
+	setlocale(LC_CTYPE, before);
+	free(before);
+	assert_non_null(strstr(text, "#|^v?f"));
+	end(&f);
+}
+
 /* No machine has as much memory as this frame asks for. */
 static void after_a_frame_without_memory_the_next_one_is_whole(void **state)
 {
@@ -109,11 +122,35 @@ static void after_a_frame_without_memory_the_next_one_is_whole(void **state)
 	end(&f);
 }
 
+/* A selected row is reversed, and a band in it keeps its colour. */
+static void a_selected_row_keeps_its_bands(void **state)
+{
+	char text[512];
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.t.depth = DEPTH_TRUE;
+	f.t.background = BACKGROUND_DARK;
+	draw(&f, text, sizeof(text));
+	f.g.cells[1].style = STYLE_BAD;
+	grid_select(&f.g, (struct area){ 0, 0, 2, 1 });
+	assert_true(f.g.cells[0].is_selected && f.g.cells[1].is_selected);
+	expect_eq(f.g.cells[0].style, STYLE_SELECTED);
+	expect_eq(f.g.cells[1].style, STYLE_BAD);
+	draw(&f, text, sizeof(text));
+	assert_non_null(strstr(text, "\033[38;2;255;48;48mb"));
+	assert_non_null(strstr(text, enter_reverse_mode));
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_has_changed_is_written),
-		unit_test_if(!HAS_ASAN, after_a_frame_without_memory_the_next_one_is_whole,
+		cmocka_unit_test(a_locale_without_such_letters_has_others),
+		cmocka_unit_test(a_selected_row_keeps_its_bands),
+		unit_test_if(!IS_SANITIZED, after_a_frame_without_memory_the_next_one_is_whole,
 		             "AddressSanitizer ends a program that asks for too much"),
 	};
 

@@ -1,5 +1,6 @@
 #include "../unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tui/theme.h"
@@ -37,7 +38,8 @@ static void every_style_can_be_read_on_black(void **state)
 	(void)state;
 	for (size_t i = 0; i < nr_themes; i++)
 		for (int style = 0; style < STYLES; style++) {
-			struct attrs attrs = theme_attrs(&themes[i], (enum style)style);
+			struct attrs attrs = theme_attrs(&themes[i], (enum style)style,
+			                                 BACKGROUND_DARK);
 
 			assert_true(attrs.colour <= 0xffffff);
 			if (style < STYLE_HEAT && brightness(attrs.colour) < 3000)
@@ -45,17 +47,63 @@ static void every_style_can_be_read_on_black(void **state)
 		}
 }
 
+/* Relative luminance and contrast are those of the Web Content Accessibility Guidelines, 4.5 is their bar for text. */
+static double contrast_with_white(uint32_t rgb)
+{
+	static const double weights[] = { 0.0722, 0.7152, 0.2126 };
+	double light = 0;
+
+	for (int i = 0; i < 3; i++)
+		light += weights[i] * pow((double)(rgb >> 8 * i & 0xff) / 255, 2.2);
+	return 1.05 / (light + 0.05);
+}
+
+static void every_style_can_be_read_on_white(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < nr_themes; i++)
+		for (int style = 0; style < STYLE_HEAT; style++) {
+			struct attrs attrs = theme_attrs(&themes[i], (enum style)style,
+			                                 BACKGROUND_LIGHT);
+
+			if (!attrs.is_own && contrast_with_white(attrs.colour) < 4.4)
+				fail_msg("style %d of %s is too light: %06x", style, themes[i].name,
+				         attrs.colour);
+		}
+	assert_true(theme_attrs(&themes[5], STYLE_TEXT, BACKGROUND_LIGHT).is_own);
+}
+
+static void an_unknown_background_gets_the_terminals_own_colours(void **state)
+{
+	(void)state;
+	for (int style = 0; style < STYLE_HEAT; style++) {
+		struct attrs attrs = theme_attrs(&themes[0], (enum style)style, BACKGROUND_UNKNOWN);
+
+		assert_true(attrs.is_own || attrs.is_named);
+	}
+	/* A theme that was chosen is drawn as it is; text of the usual one is the terminal's on any background. */
+	assert_false(theme_attrs(&themes[5], STYLE_TEXT, BACKGROUND_UNKNOWN).is_own);
+	for (int on = BACKGROUND_UNKNOWN; on <= BACKGROUND_LIGHT; on++)
+		assert_true(theme_attrs(&themes[0], STYLE_TEXT, (enum background)on).is_own);
+}
+
+static void steps_differ(enum background on)
+{
+	for (size_t i = 0; i < nr_themes; i++) {
+		for (int style = STYLE_GOOD; style < STYLE_BAD; style++)
+			assert_true(theme_attrs(&themes[i], (enum style)style, on).colour !=
+			            theme_attrs(&themes[i], (enum style)(style + 1), on).colour);
+		for (int style = STYLE_HEAT; style < STYLE_HEAT_LAST; style++)
+			assert_true(theme_attrs(&themes[i], (enum style)style, on).colour !=
+			            theme_attrs(&themes[i], (enum style)(style + 1), on).colour);
+	}
+}
+
 static void bands_and_heat_differ_step_by_step(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < nr_themes; i++) {
-		for (int style = STYLE_GOOD; style < STYLE_BAD; style++)
-			assert_true(theme_attrs(&themes[i], (enum style)style).colour !=
-			            theme_attrs(&themes[i], (enum style)(style + 1)).colour);
-		for (int style = STYLE_HEAT; style < STYLE_HEAT_LAST; style++)
-			assert_true(theme_attrs(&themes[i], (enum style)style).colour !=
-			            theme_attrs(&themes[i], (enum style)(style + 1)).colour);
-	}
+	steps_differ(BACKGROUND_DARK);
+	steps_differ(BACKGROUND_LIGHT);
 }
 
 /* Without red against green: what is left is blue against yellow, which nearly everyone tells apart. */
@@ -92,6 +140,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_names_of_scxtop_come_in_its_order),
 		cmocka_unit_test(every_style_can_be_read_on_black),
+		cmocka_unit_test(every_style_can_be_read_on_white),
+		cmocka_unit_test(an_unknown_background_gets_the_terminals_own_colours),
 		cmocka_unit_test(bands_and_heat_differ_step_by_step),
 		cmocka_unit_test(the_colour_blind_bands_never_rely_on_red_and_green),
 		cmocka_unit_test(lesser_terminals_get_the_nearest_colour),

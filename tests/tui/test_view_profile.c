@@ -159,9 +159,9 @@ static void the_pane_shows_places_processes_and_ways(void **state)
 
 	assert_true(screen_has(text, "where     work.c:11  0xffff000000000001"));
 	assert_true(screen_has(text, "process   parts [1000] and 1 other "));
-	assert_true(screen_has(text, "66.7% came this way, 400 samples"));
+	assert_true(screen_has(text, "66.7% via, 400 samples"));
 	assert_true(screen_has(text, "#1: round_of_parts (round.c:7)"));
-	assert_true(screen_has(text, "33.3% came this way, 200 samples"));
+	assert_true(screen_has(text, "33.3% via, 200 samples"));
 	assert_true(screen_has(text, "layer     1 "));
 	free(text);
 }
@@ -194,6 +194,23 @@ static void losses_and_slowing_down_come_first(void **state)
 	h->f.hot->profile.throttled = 3;
 	text = screen_draw("profile", &h->f.m, &s, 60, 24);
 	assert_true(screen_has(text, "LOST 12 SLOWED DOWN 3x cpu-clock 199 Hz"));
+	free(text);
+}
+
+static void stacks_that_are_not_whole_are_a_share_with_their_reason(void **state)
+{
+	struct harness *h = *state;
+	struct screen s = { 0 };
+	char *text;
+
+	h->f.hot->profile.broken = h->f.hot->profile.samples / 4;
+	h->f.hot->profile.why_broken = "without a table";
+	text = screen_draw("profile", &h->f.m, &s, 80, 24);
+	assert_true(screen_has(text, "25% OF STACKS NOT WHOLE: without a table cpu-clock"));
+	free(text);
+	h->f.hot->profile.broken = 1; /* not worth a word */
+	text = screen_draw("profile", &h->f.m, &s, 80, 24);
+	assert_false(screen_has(text, "NOT WHOLE"));
 	free(text);
 }
 
@@ -317,6 +334,7 @@ int main(void)
 		CASE(the_pane_shows_places_processes_and_ways),
 		CASE(the_selection_follows_its_symbol),
 		CASE(losses_and_slowing_down_come_first),
+		CASE(stacks_that_are_not_whole_are_a_share_with_their_reason),
 		CASE(what_cannot_be_sampled_is_reported),
 		CASE(through_the_help_and_back_it_goes_on),
 		CASE(keys_change_the_rate_within_bounds),

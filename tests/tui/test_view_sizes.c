@@ -9,8 +9,12 @@
 
 static const struct {
 	uint16_t width, height;
-} sizes[] = { { 20, 5 },  { 80, 24 }, { 240, 70 }, { 1, 1 },    { 3, 40 },
-	      { 200, 2 }, { 24, 5 },  { 40, 12 },  { 130, 30 }, { 0, 0 } };
+} sizes[] = { /* the first are those that sanitizers see */
+	      { 20, 5 },  { 80, 24 }, { 240, 70 }, { 1, 1 },    { 3, 40 },
+	      { 200, 2 }, { 24, 5 },  { 40, 12 },  { 130, 30 }, { 0, 0 }
+};
+
+#define NR_SIZES (IS_SANITIZED ? 4 : sizeof(sizes) / sizeof(sizes[0]))
 
 static int setup(void **state)
 {
@@ -49,7 +53,7 @@ static void draw_all(const struct fixture_cfg *cfg)
 
 	fixture_init(&f, cfg);
 	for (size_t v = 0; v < nr_views; v++) {
-		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (size_t i = 0; i < NR_SIZES; i++) {
 			s.selected_tid = 0;
 			draw_shapes(views[v]->id, &f.m, &s, i);
 			s.selected_tid = FIXTURE_TID + 2;
@@ -62,7 +66,7 @@ static void draw_all(const struct fixture_cfg *cfg)
 
 static void every_view_of_every_machine_at_every_size(void **state)
 {
-	static const uint32_t cpus[] = { 1, 2, 7, 20, 384, 512 };
+	static const uint32_t cpus[] = { 1, 2, 7, 20, 512 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
@@ -114,7 +118,7 @@ static void fifty_thousand_threads(void **state)
 	(void)state;
 	cfg.nr_threads = 50000;
 	fixture_init(&f, &cfg);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < NR_SIZES; i++) {
 		struct screen s = { .selected = 49999 };
 		char *text = screen_draw("threads", &f.m, &s, sizes[i].width, sizes[i].height);
 

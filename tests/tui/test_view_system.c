@@ -100,7 +100,7 @@ static void a_kernel_without_sched_ext_is_reported(void **state)
 	free(text);
 	none.m.scx_state = "disabled";
 	text = screen_draw("scheduler", &none.m, &s, 80, 24);
-	assert_true(screen_has(text, "No scheduler, sched_ext disabled"));
+	assert_true(screen_has(text, "The kernel's own classes, sched_ext disabled"));
 	free(text);
 	fixture_done(&none);
 }

@@ -90,11 +90,11 @@ static void a_row_has_the_numbers_of_its_process(void **state)
 
 static void every_column_of_a_scheduler_person_is_there_when_wide(void **state)
 {
-	static const char *const titles[] = { "PID",    "NAME",   "CLASS",  "CPU",   "RUN%",
-		                              "WAIT%",  "P50",    "P99",    "MAX",   "PRE99",
-		                              "PREMAX", "SLICE",  "SLEEP",  "VOL/s", "INV/s",
-		                              "MIG/s",  "LLC/s",  "NODE/s", "THR",   "LAYER",
-		                              "DSQ",    "CGROUP", "COMMAND" };
+	static const char *const titles[] = { "PID",   "NAME",   "CLASS",  "CPU",   "RUN%",
+		                              "WAIT%", "P50",    "P99",    "MAX",   "P99",
+		                              "MAX",   "SLICE",  "SLEEP",  "VOL/s", "INV/s",
+		                              "MIG/s", "LLC/s",  "NODE/s", "THR",   "LAYER",
+		                              "DSQ",   "CGROUP", "COMMAND" };
 	struct screen s = { 0 };
 	char *text = screen_draw("process", &f.m, &s, 240, 30);
 	char *line = screen_find(text, "NAME");
@@ -159,9 +159,10 @@ static void the_sorted_column_is_always_shown_with_its_mark(void **state)
 		[SORT_CLASS] = "CLASS\u25bc",
 		[SORT_CPU] = "\u25bcCPU",
 		[SORT_LLC] = "\u25bcLLC",
-		[SORT_PREEMPTED_P50] = "\u25bcPRE50",
-		[SORT_PREEMPTED_P99] = "\u25bcPRE99",
-		[SORT_PREEMPTED_MAX] = "PREMAX", /* as wide as its column, and the name before it */
+		[SORT_PREEMPTED_P50] = "PREEMPT P50",
+		[SORT_PREEMPTED_P99] = "PREEMPT P99",
+		[SORT_PREEMPTED_MAX] =
+			"PREEMPT MAX", /* as wide as its column, and the name before it */
 		[SORT_SLICE] = "\u25bcSLICE",
 		[SORT_SLICES] = "SLICES",
 		[SORT_SLEEP] = "\u25bcSLEEP",
@@ -301,6 +302,76 @@ static double out_of(const struct machine *m, const struct machine_task *t)
 	return t->run + t->wait > 0 ? t->wait / (t->run + t->wait) : NAN;
 }
 
+static void headings_say_of_what_the_columns_are(void **state)
+{
+	struct screen s = { .sort = SORT_PREEMPTED_P99 };
+	char *text = screen_draw("process", &f.m, &s, 240, 20);
+
+	(void)state;
+	assert_true(screen_has(text, "wakeup wait"));
+	assert_true(screen_has(text, "preempted wait"));
+	assert_true(screen_has(text, "PREEMPT P99: 99th percentile of waits after preemption"));
+	free(text);
+	/* Where there is no room for them, titles do. */
+	text = screen_draw("process", &f.m, &s, 120, 10);
+	assert_false(screen_has(text, "wakeup wait"));
+	assert_true(screen_has(text, "PREEMPT P99"));
+	free(text);
+}
+
+static void nice_values_and_priorities_are_told_apart(void **state)
+{
+	static const struct {
+		int32_t prio;
+		const char *text;
+	} cases[] = { { 120, "0" },  { 100, "-20" }, { 139, "19" },           { 99, "rt0" },
+		      { 0, "rt99" }, { -1, "dl" },   { MACHINE_NO_PRIO, "-" } };
+	const struct task_metric *nice = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < task_metrics.nr; i++)
+		if (strcmp(task_metrics.items[i].title, "NI") == 0)
+			nice = &task_metrics.items[i];
+	assert_non_null(nice);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine_task t = { .prio = cases[i].prio };
+		struct table_view_cell cell = { .style = STYLE_TEXT };
+
+		task_metric_cell(nice, &f.m, &t, &(struct screen){ 0 }, &cell);
+		assert_string_equal(cell.text, cases[i].text);
+	}
+}
+
+static void a_bar_has_the_shares_of_running_and_waiting(void **state)
+{
+	static const struct {
+		double run, wait;
+		const char *bar;
+	} cases[] = {
+		{ 0.5, 0.3, "█████▒▒▒··" }, { 0, 0, "··········" },
+		{ 1, 0, "██████████" },     { 0, 1, "▒▒▒▒▒▒▒▒▒▒" },
+		{ 0.01, 0, "█·········" },  { 0.99, 0.01, "█████████▒" },
+		{ 2, 2, "█████▒▒▒▒▒" },     { 0.3, NAN, "███·······" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct screen s = { 0 };
+		struct machine_task t = f.threads[0];
+		struct machine m = f.m;
+		char *text;
+
+		t.run = cases[i].run;
+		t.wait = cases[i].wait;
+		m.threads = &t;
+		m.nr_threads = 1;
+		text = screen_draw("threads", &m, &s, 200, 20);
+		if (!screen_has(text, cases[i].bar))
+			fail_msg("no %s in:\n%s", cases[i].bar, text);
+		free(text);
+	}
+}
+
 static void a_new_metric_is_one_entry_shown_and_sorted_by(void **state)
 {
 	struct task_metric items[TABLE_VIEW_COLUMNS];
@@ -335,7 +406,7 @@ static void a_new_metric_is_one_entry_shown_and_sorted_by(void **state)
 		s.is_ascending = way;
 		text = screen_draw("process", &f.m, &s, 100, 20);
 		assert_true(screen_has(text, way ? "\u25b2OUT%" : "\u25bcOUT%"));
-		line = screen_line(text, 2); /* below the frame and the titles */
+		line = screen_line(text, 3); /* below the frame, the headings and the titles */
 		snprintf(number, sizeof(number), " %u ", first->tid);
 		assert_true(screen_has(line, number));
 		assert_true(screen_has(line, format_percent(share, out_of(&f.m, first))));
@@ -373,6 +444,9 @@ int main(void)
 		cmocka_unit_test(a_process_that_has_ended_is_reported),
 		cmocka_unit_test(without_bpf_what_it_measures_has_no_column),
 		cmocka_unit_test(zoom_shows_the_distributions_of_its_task),
+		cmocka_unit_test(headings_say_of_what_the_columns_are),
+		cmocka_unit_test(nice_values_and_priorities_are_told_apart),
+		cmocka_unit_test(a_bar_has_the_shares_of_running_and_waiting),
 		cmocka_unit_test(a_new_metric_is_one_entry_shown_and_sorted_by),
 		cmocka_unit_test(every_metric_says_what_it_means),
 	};

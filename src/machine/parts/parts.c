@@ -11,6 +11,7 @@
 #include "machine/parts/profile.h"
 #include "machine/parts/programs.h"
 #include "machine/parts/scx.h"
+#include "machine/parts/verdict.h"
 #include "machine/parts/zoom.h"
 
 /* clang-format off */
@@ -18,7 +19,7 @@ static const struct machine_part *const parts[] = {
 	&machine_part_programs,    &machine_part_profile, &machine_part_power,
 	&machine_part_bandwidth,   &machine_part_game,    &machine_part_pressure,
 	&machine_part_zoom,        &machine_part_scx,     &machine_part_events,
-	&machine_part_event_lists,
+	&machine_part_event_lists, &machine_part_verdict,
 };
 /* clang-format on */
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))

@@ -116,6 +116,15 @@ struct tally_loss {
 	uint64_t rates;       /* samples of rates that found no memory */
 };
 
+/* A sample that is longer than any other of its row and metric in this interval, and whose it is. */
+struct tally_peak {
+	const struct stat_id *id;
+	uint32_t metric; /* enum stat_metric or tally_metric */
+	uint64_t ns;
+	uint64_t at_ns; /* when it ended, boot time; 0 = unknown */
+	uint32_t cpu;
+};
+
 struct tally_cfg {
 	enum tally_by by;
 	uint32_t nr_cpus;  /* possible CPUs */
@@ -123,6 +132,9 @@ struct tally_cfg {
 	/* Whether a task is wanted; asked once per identity. NULL takes all. */
 	bool (*accept)(void *ctx, const struct stat_id *id);
 	void *accept_ctx;
+	/* Told of each new maximum, so also of those that a later one exceeds. NULL = not told. */
+	void (*peak)(void *ctx, const struct tally_peak *peak);
+	void *peak_ctx;
 };
 
 /* -EINVAL for a configuration out of range. */

@@ -114,15 +114,34 @@ static void end_part(struct tally *t, struct tally_task *task, uint8_t part)
 	touch(t, task);
 }
 
-static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
-                     const struct abi_hist *now, bool is_last)
+static void tell_peak(const struct tally *t, const struct stat_id *id, uint32_t metric,
+                      const struct hist *h, uint64_t before_ns)
 {
+	const struct tally_peak peak = { id, metric, h->max_ns, h->max_at_ns, h->max_cpu };
+
+	if (t->cfg.peak && h->max_ns > before_ns)
+		t->cfg.peak(t->cfg.peak_ctx, &peak);
+}
+
+/* What a record says of one metric. */
+struct metric_news {
+	uint32_t metric;
+	const struct abi_hist *now;
+	bool is_last;
+};
+
+static int take_hist(struct tally *t, struct tally_task *task, const struct stat_id *id,
+                     const struct metric_news *news)
+{
+	uint32_t metric = news->metric;
+	const struct abi_hist *now = news->now;
 	struct tally_entry *row = t->rows[task->row_idx];
 	struct seen **seen = &task->hists[metric];
 	struct hist *into[TALLY_VIEWS] = {
 		row->pub.view[TALLY_TOTAL].hist[metric],
 		row->pub.view[TALLY_INTERVAL].hist[metric],
 	};
+	uint64_t before_ns;
 	int err;
 
 	err = seen_compare(seen, now->slots, now->blocks & SEEN_HIST_BLOCKS, &t->growth);
@@ -130,13 +149,15 @@ static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
 		return err;
 	if (t->growth.count == 0) {
 		if (*seen)
-			seen_take_late_hist(*seen, now, is_last, into);
+			seen_take_late_hist(*seen, now, news->is_last, into);
 		return 0;
 	}
 	err = tally_row_hists(t, row, metric, into);
 	if (err)
 		return err;
+	before_ns = into[TALLY_INTERVAL]->count ? into[TALLY_INTERVAL]->max_ns : 0;
 	seen_take_hist(*seen, now, &t->growth, into);
+	tell_peak(t, id, metric, into[TALLY_INTERVAL], before_ns);
 	tally_row_note(t, task, metric);
 	return 0;
 }
@@ -148,13 +169,16 @@ static int take_hists(struct tally *t, struct tally_task *task, const struct sta
 
 	for (uint32_t metric = 0; !err && metric < STAT_STORED_METRICS; metric++)
 		if (now->rec.mask & (1U << metric))
-			err = take_hist(t, task, metric, hist++, now->rec.is_last);
+			err = take_hist(t, task, &now->id,
+			                &(struct metric_news){ metric, hist++, now->rec.is_last });
 	return err;
 }
 
-static int take_new(struct tally *t, struct tally_task *task, const struct stat_sample *now)
+static int take_new(struct tally *t, struct tally_task *task, const struct stat_id *id,
+                    const struct stat_sample *now)
 {
 	struct hist *into[TALLY_VIEWS];
+	uint64_t before_ns;
 	int err;
 
 	if (task->has_new || now->count == 0)
@@ -162,8 +186,10 @@ static int take_new(struct tally *t, struct tally_task *task, const struct stat_
 	err = tally_row_hists(t, t->rows[task->row_idx], TALLY_DELAY_NEW, into);
 	if (err)
 		return err;
+	before_ns = into[TALLY_INTERVAL]->count ? into[TALLY_INTERVAL]->max_ns : 0;
 	for (int v = 0; v < TALLY_VIEWS; v++)
 		hist_add(into[v], now->ns, now->at_ns, now->cpu);
+	tell_peak(t, id, TALLY_DELAY_NEW, into[TALLY_INTERVAL], before_ns);
 	task->has_new = true;
 	tally_row_note(t, task, TALLY_DELAY_NEW);
 	return 0;
@@ -335,7 +361,7 @@ static int take_main(struct tally *t, struct tally_task *task, const struct stat
 	take_times(t, task, now);
 	take_open_slice(t, task, now, drained_ns);
 	take_open_wait(t, task, now, drained_ns);
-	err = take_new(t, task, &now->wait_new);
+	err = take_new(t, task, &now->id, &now->wait_new);
 	if (err)
 		return err;
 	err = take_depth(t, task, &now->depth, now->rec.is_last);
@@ -368,7 +394,8 @@ int tally_task_take_waking(struct tally *t, const struct stat_waking *now)
 	if (err || !task)
 		return err;
 	if (task->row_idx != TALLY_NONE)
-		err = take_hist(t, task, STAT_WAKING, &now->hist, now->rec.is_last);
+		err = take_hist(t, task, &now->id,
+		                &(struct metric_news){ STAT_WAKING, &now->hist, now->rec.is_last });
 	if (now->rec.is_last)
 		end_part(t, task, TASK_PART_WAKING);
 	return err;
@@ -413,7 +440,9 @@ int tally_task_take_queued(struct tally *t, const struct stat_queued *now)
 		return err;
 	if (task->row_idx != TALLY_NONE) {
 		take_runs(t, task, &now->runs);
-		err = take_hist(t, task, STAT_DSQ_LATENCY, &now->hist, now->rec.is_last);
+		err = take_hist(t, task, &now->id,
+		                &(struct metric_news){ STAT_DSQ_LATENCY, &now->hist,
+		                                       now->rec.is_last });
 	}
 	if (now->rec.is_last)
 		end_part(t, task, TASK_PART_QUEUED);

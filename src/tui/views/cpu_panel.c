@@ -231,7 +231,9 @@ static void title_of(const char *what, const struct cpu_items *c, const struct c
 		return;
 	}
 	format_percent(mean, total->busy);
-	if (c->nr > 1)
+	if (isnan(total->busy))
+		snprintf(out, 256, " %s ", what);
+	else if (c->nr > 1)
 		snprintf(out, 256, " %s busy %s%% min %s max %s ", what, mean,
 		         format_percent(low, total->busy_min),
 		         format_percent(high, total->busy_max));

@@ -143,6 +143,4 @@ void parts_right(const struct screen *s, char *out, size_t size)
 		snprintf(out, size, " filter: %s_ ", s->filter);
 	else if (s->filter[0])
 		snprintf(out, size, " filter: %s ", s->filter);
-	else if (s->tick_ms)
-		snprintf(out, size, " %ums%s ", s->tick_ms, s->is_frozen ? ", frozen" : "");
 }

@@ -119,8 +119,8 @@ static void draw_stack(struct pen *p, const struct machine_profile_stack *stack,
 	if (p->a.height <= 0)
 		return;
 	grid_printf(p->g, p->a.x, p->a.y++, p->a.width, STYLE_HEAD,
-	            "%.1f%% came this way, %" PRIu64 " samples",
-	            (double)stack->samples / whole * 100, stack->samples);
+	            "%.1f%% via, %" PRIu64 " samples", (double)stack->samples / whole * 100,
+	            stack->samples);
 	p->a.height--;
 	for (uint32_t i = 0; i < stack->nr && p->a.height > 0 && lines > 0; i++, lines--)
 		draw_frame(p, i, stack->frames[i]);

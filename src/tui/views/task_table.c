@@ -11,6 +11,9 @@
 #include "tui/task_metrics.h"
 #include "tui/views/parts.h"
 
+#define HEADINGS_MIN   14 /* lines of a table */
+#define HEADINGS_WIDTH 70
+
 struct task_row {
 	const struct machine *m;
 	const struct machine_task *task;
@@ -24,7 +27,9 @@ static void draw_cell(size_t column, const void *row, const struct screen *s,
 	task_metric_cell(&task_metrics_of(s)->items[column], r->m, r->task, s, out);
 }
 
-static size_t make_columns(const struct screen *s, struct table_view_column out[TABLE_VIEW_COLUMNS])
+/* Without headings the titles have to say of what they are. */
+static size_t make_columns(const struct screen *s, bool has_headings,
+                           struct table_view_column out[TABLE_VIEW_COLUMNS])
 {
 	const struct task_metrics *of = task_metrics_of(s);
 	size_t nr = of->nr < TABLE_VIEW_COLUMNS ? of->nr : TABLE_VIEW_COLUMNS;
@@ -33,7 +38,8 @@ static size_t make_columns(const struct screen *s, struct table_view_column out[
 		const struct task_metric *x = &of->items[i];
 
 		out[i] = (struct table_view_column){
-			.title = x->title,
+			.title = has_headings && x->short_title ? x->short_title : x->title,
+			.heading = x->heading,
 			.width = x->width,
 			.most = x->most,
 			.rank = x->rank,
@@ -43,6 +49,8 @@ static size_t make_columns(const struct screen *s, struct table_view_column out[
 			.sort = task_metric_sort(of, i),
 			.needs = x->needs,
 		};
+		if (out[i].width < strlen(out[i].title) && x->short_title)
+			out[i].width = (uint8_t)strlen(out[i].title);
 	}
 	return nr;
 }
@@ -94,14 +102,23 @@ static unsigned int has_places(const struct machine *m)
 	return has;
 }
 
+static bool has_latency(const struct machine *m)
+{
+	return !m->source || strcmp(m->source, "proc") != 0;
+}
+
 static unsigned int what_it_has(const struct machine *m, bool is_threads)
 {
-	bool has_latency = !m->source || strcmp(m->source, "proc") != 0;
-
 	return (is_threads ? METRIC_OF_THREADS : METRIC_OF_PROCESSES) |
-	       (has_latency ? METRIC_HAS_LATENCY : 0) | (m->scheduler ? METRIC_HAS_EXT : 0) |
+	       (has_latency(m) ? METRIC_HAS_LATENCY : 0) | (m->scheduler ? METRIC_HAS_EXT : 0) |
 	       (has_layers(m) ? METRIC_HAS_LAYERS : 0) | (has_stalls(m) ? METRIC_HAS_STALLS : 0) |
 	       has_places(m);
+}
+
+/* They are about latencies. */
+static bool has_room_for_headings(const struct machine *m, struct area a)
+{
+	return a.height >= HEADINGS_MIN && a.width >= HEADINGS_WIDTH && has_latency(m);
 }
 
 /* Rows of that window below titles. */
@@ -109,19 +126,22 @@ static void draw_window(const struct machine *m, const struct task_list *l,
                         const struct task_window *w, const struct screen *s, struct grid *g,
                         struct area a)
 {
+	unsigned int has = what_it_has(m, l->tasks == m->threads);
+	bool has_headings = has_room_for_headings(m, a);
 	SCOPED(scoped_free) struct task_row *rows = calloc((size_t)w->nr + 1, sizeof(*rows));
 	SCOPED(scoped_free) const void **places = calloc((size_t)w->nr + 1, sizeof(*places));
 	struct table_view_column columns[TABLE_VIEW_COLUMNS];
 	struct table_view t = {
 		.columns = columns,
 		.cell = draw_cell,
-		.nr_columns = make_columns(s, columns),
-		.has = what_it_has(m, l->tasks == m->threads),
+		.nr_columns = make_columns(s, has_headings, columns),
+		.has = has,
+		.has_headings = has_headings,
 		.rows = places,
 		.nr_rows = w->nr,
 		.first = s->scroll,
 		.total = w->total,
-		.selected = s->selected,
+		.selected = s->is_unselected ? TABLE_VIEW_NOT_NOW : s->selected,
 	};
 
 	for (int i = 0; rows && places && i < w->nr; i++) {
@@ -173,8 +193,8 @@ static void title_of(const struct machine *m, const struct task_list *l, const s
 	if (s->process && is_threads) {
 		const struct machine_task *p = task_list_find_process(m, s->process);
 
-		snprintf(title, 128, " %.32s [%u]: %s threads ", p && p->comm ? p->comm : "?",
-		         s->process, number);
+		snprintf(title, 128, " %.32s [%u]: %s thread%s ", p && p->comm ? p->comm : "?",
+		         s->process, number, total == 1 ? "" : "s");
 	} else if (l->filter.nr) {
 		snprintf(title, 128, " %s %s of %s ", what, number, all);
 	} else {
@@ -198,22 +218,27 @@ static void draw(const struct machine *m, const struct task_list *l, struct scre
                  struct grid *g, struct area a)
 {
 	struct task_window w = { 0 };
-	char title[128], right[128];
+	const struct task_metric *by = task_metric_sorted(s);
+	char title[128], right[128], note[192] = "";
 	struct area in;
 	int height, total = task_list_count(l);
 
 	title_of(m, l, s, total, title);
 	parts_right(s, right, sizeof(right));
 	in = panel_begin(g, a, title, right);
-	height = table_view_height(in);
+	height = table_view_height(in) - has_room_for_headings(m, in);
 	settle(l, s, total, height);
+	if (by)
+		snprintf(note, sizeof(note), " %s: %s ", by->title, by->definition);
+	panel_note(g, a, note);
 	if (task_list_window(l, s, s->scroll, height, &w)) {
 		grid_text(g, in.x, in.y, in.width, STYLE_WARNING, "out of memory");
 		return;
 	}
 	draw_window(m, l, &w, s, g, in);
-	if (!w.total)
-		nothing_to_show(s, g, (struct area){ in.x, in.y + 1, in.width, in.height - 1 });
+	if (!w.total && height > 0)
+		nothing_to_show(s, g,
+		                (struct area){ in.x, in.y + in.height - height, in.width, height });
 	if (s->selected >= s->scroll && s->selected - s->scroll < w.nr)
 		s->selected_tid =
 			((const struct machine_task *)w.rows[s->selected - s->scroll])->tid;

@@ -26,14 +26,22 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	task_table_draw(m, s, g, rest);
 }
 
+/* Files are read only for what is shown. */
+static void request(const struct screen *s, struct machine_request *r)
+{
+	r->needs |= s->has_memory ? MACHINE_MEMORY : 0;
+	r->needs |= s->has_network ? MACHINE_NET : 0;
+	measure_request(s, r);
+}
+
 const struct view view_default = {
 	.id = "default",
 	.title = "CPUs",
 	.state = "Default",
 	.what = "CPUs by node, and processes",
-	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_MEMORY | MACHINE_NET,
+	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_VERDICT,
 	.draw = draw,
-	.request = measure_request,
+	.request = request,
 	.act = measure_act,
 	.rows = task_table_rows,
 };

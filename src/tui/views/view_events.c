@@ -85,14 +85,12 @@ static void draw_list(const struct machine *m, struct screen *s, const char *wha
 	table_view_scroll(s, (int)f.nr, height > 0 ? height : 0);
 	for (int row = 0; f.list && f.places && row < height && row + s->scroll < (int)f.nr;
 	     row++) {
-		bool is_selected = row + s->scroll == s->selected;
+		struct area line = { in.x, in.y + row, in.width, 1 };
 
-		if (is_selected)
-			grid_fill(g, (struct area){ in.x, in.y + row, in.width, 1 }, STYLE_SELECTED,
-			          ' ');
-		table_view_text(g, in.x, in.y + row, in.width,
-		                is_selected ? STYLE_SELECTED : STYLE_TEXT,
+		table_view_text(g, line.x, line.y, line.width, STYLE_TEXT,
 		                f.list->names[f.places[row + s->scroll]]);
+		if (row + s->scroll == s->selected)
+			grid_select(g, line);
 	}
 	if (in.height > 0)
 		grid_printf(g, in.x, in.y + in.height - 1, in.width, STYLE_KEY, "# > %s_",

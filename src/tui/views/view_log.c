@@ -45,10 +45,12 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	height = in.height - used;
 	table_view_scroll(s, (int)m->nr_log, height);
 	for (int row = s->scroll; row < s->scroll + height && row < (int)m->nr_log; row++) {
-		enum style style = row == s->selected ? STYLE_SELECTED : STYLE_TEXT;
+		struct area line = { in.x, in.y + used + row - s->scroll, in.width, 1 };
 
-		table_view_text(g, in.x, in.y + used + row - s->scroll, in.width, style,
+		table_view_text(g, line.x, line.y, line.width, STYLE_TEXT,
 		                m->log[m->nr_log - 1 - (size_t)row]);
+		if (row == s->selected)
+			grid_select(g, line);
 	}
 }
 

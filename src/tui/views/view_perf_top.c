@@ -12,11 +12,12 @@
 #include "tui/views/profile_pane.h"
 #include "tui/views/views.h"
 
-#define WIDE       110 /* from here on the pane is beside the table */
-#define HIGH       18  /* from here on below it */
-#define HAS_LAYERS 1U
-#define HAS_BARS   2U
-#define HAS_ALL    4U /* there is no pane: the table has its most important things */
+#define WORTH_A_WORD 100U /* one in so many */
+#define WIDE         110  /* from here on the pane is beside the table */
+#define HIGH         18   /* from here on below it */
+#define HAS_LAYERS   1U
+#define HAS_BARS     2U
+#define HAS_ALL      4U /* there is no pane: the table has its most important things */
 
 struct perf_entry {
 	const struct machine_profile_row *row;
@@ -239,6 +240,11 @@ static void draw_state(const struct machine_profile *p, const struct screen *s, 
 	if (p->throttled)
 		x += grid_printf(g, x, a.y, end - x, STYLE_WARNING, "SLOWED DOWN %" PRIu64 "x ",
 		                 p->throttled);
+	if (p->samples && p->broken * WORTH_A_WORD >= p->samples)
+		x += grid_printf(g, x, a.y, end - x, STYLE_WARNING,
+		                 "%.0f%% OF STACKS NOT WHOLE: %s ",
+		                 100.0 * (double)p->broken / (double)p->samples,
+		                 p->why_broken ? p->why_broken : "no frame pointers");
 	x += grid_printf(g, x, a.y, end - x, STYLE_TEXT, "%s %.0f Hz ", p->event ? p->event : "",
 	                 p->hz);
 	x += grid_printf(g, x, a.y, end - x, STYLE_DIM, "%s  idle %s  ",
@@ -361,7 +367,7 @@ const struct view view_perf_top = {
 	.id = "profile",
 	.title = "Profile",
 	.state = "PerfTop",
-	.what = "functions that take the time of CPUs",
+	.what = "hottest functions",
 	.needs = MACHINE_PROFILE | MACHINE_TASKS,
 	.draw = draw,
 	.request = request,

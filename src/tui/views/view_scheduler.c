@@ -106,9 +106,11 @@ static void draw_queues(const struct machine *m, const struct dsq_list *l, struc
 			grid_text(g, a.x, a.y + 1, a.width, STYLE_DIM, no_queues(m));
 		return;
 	}
-	grid_text(g, a.x, a.y, a.width, STYLE_DIM,
-	          m->scx_state ? "the kernel's own classes schedule: fair, rt, dl"
-	                       : "this kernel has no sched_ext (Linux 6.12 and later do)");
+	grid_text(
+		g, a.x, a.y, a.width, STYLE_DIM,
+		m->scx_state
+			? "the kernel's own classes schedule: fair, rt, dl"
+			: "this kernel has no sched_ext: Linux 6.12 and later have it, if built with CONFIG_SCHED_CLASS_EXT");
 	if (m->scx)
 		(void)scx_pane_counters(m, s, g,
 		                        (struct area){ a.x, a.y + 1, a.width, a.height - 1 });
@@ -124,7 +126,7 @@ static void titles_of(const struct machine *m, const struct screen *s, char titl
 		         m->scx_state ? m->scx_state : "?",
 		         format_count(number, (double)m->nr_dsqs, s->is_localized));
 	else
-		snprintf(title, 160, " No scheduler, sched_ext %.20s ",
+		snprintf(title, 160, " The kernel's own classes, sched_ext %.20s ",
 		         m->scx_state ? m->scx_state : "missing");
 	parts_dist(&m->wait, wait, sizeof(wait));
 	snprintf(right, 160, " wakeups %s ", wait);
@@ -189,7 +191,8 @@ static void draw_said(const struct machine *m, struct screen *s, struct grid *g,
 {
 	char title[160], right[64];
 
-	snprintf(title, sizeof(title), " %.60s ", m->scheduler ? m->scheduler : "No scheduler");
+	snprintf(title, sizeof(title), " %.60s ",
+	         m->scheduler ? m->scheduler : "The kernel's own classes");
 	parts_right(s, right, sizeof(right));
 	scx_pane_draw(m, s, g, panel_begin(g, a, title, right));
 }

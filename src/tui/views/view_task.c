@@ -13,7 +13,7 @@
 #include "tui/views/views.h"
 #include "tui/views/zoom_panel.h"
 
-#define FACT_CELLS  10
+#define FACT_CELLS  11
 #define BAR_LOW_NS  1e3
 #define BAR_DECADES 6 /* from 1 us to 1 s */
 #define CHART_MIN   3
@@ -100,7 +100,7 @@ static int draw_counts(const struct machine_task *t, const struct screen *s, str
 	         format_count(first, t->migrations_per_s, s->is_localized),
 	         format_count(second, t->llc_migrations_per_s, s->is_localized),
 	         format_count(third, t->node_migrations_per_s, s->is_localized));
-	return draw_fact(g, a, line, "moves", text);
+	return draw_fact(g, a, line, "migrations", text);
 }
 
 struct dist_row {
@@ -229,7 +229,7 @@ static void draw_self(const struct machine_task *t, const struct machine_zoom *z
 
 	snprintf(title, sizeof(title), " %s%.40s [%u] of process %u ", is_ended ? "ended: " : "",
 	         t->comm ? t->comm : "?", t->tid, t->tgid);
-	in = panel_begin(g, a, title, is_ended ? " the last that is known " : NULL);
+	in = panel_begin(g, a, title, is_ended ? " last known values " : NULL);
 	slept[0] = '\0';
 	if (z)
 		zoom_panel_sleeps(z, slept, sizeof(slept));

@@ -6,7 +6,7 @@ const struct view view_threads = {
 	.title = "Threads",
 	.state = "Threads",
 	.what = "all threads",
-	.needs = MACHINE_TASKS | MACHINE_LATENCY,
+	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_VERDICT,
 	.draw = task_table_draw_threads,
 	.rows = task_table_thread_rows,
 };

@@ -98,11 +98,11 @@ static const struct table_view_column rival_columns[] = {
 	{ "WAIT%", 6, 0, 1, false, false, false, 0, 0,
 	  CELL_OF(struct machine_rival, share, PERCENT, NONE) },
 	{ "TIME", 6, 0, 2, false, false, false, 0, 0, CELL_OF(struct machine_rival, ns, NS, NONE) },
-	{ "TIMES", 6, 0, 3, false, true, false, 0, 0,
+	{ "COUNT", 6, 0, 3, false, true, false, 0, 0,
 	  CELL_OF(struct machine_rival, times, COUNT, NONE) },
 	{ "MAX", 6, 0, 6, false, false, false, 0, 0,
 	  CELL_OF(struct machine_rival, max_ns, NS, NONE) },
-	{ "TOOK", 6, 0, 4, false, true, false, 0, 0,
+	{ "PREEMPTED BY", 12, 0, 4, false, true, false, 0, 0,
 	  CELL_OF(struct machine_rival, taken, COUNT, NONE) },
 	{ "SHARE", 8, 40, 7, true, false, false, 0, 0, .cell = rival_bar },
 };
