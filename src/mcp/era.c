@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "mcp/era_priv.h"
 #include "mcp/server_priv.h"
 
@@ -176,7 +177,7 @@ void era_put_result(struct json_writer *w, enum mcp_era era, const struct era_re
 		rpc_put_id(w, KEY_SUBSCRIPTION, result->subscription);
 	jw_begin_object(w, KEY_SERVER);
 	jw_string(w, "name", SERVER_NAME);
-	jw_string(w, "version", SCHEDSCOPE_VERSION);
+	jw_string(w, "version", schedscope_version);
 	jw_end_object(w);
 	jw_end_object(w);
 }

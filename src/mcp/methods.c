@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "mcp/prompt.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
@@ -56,7 +57,7 @@ static void put_capabilities(struct json_writer *w)
 
 static const char *const instructions =
 	"schedscope shows what the Linux scheduler does: what runs where, what waits for a CPU, a lock or a disk, for how long and "
-	"why. Start with record (this machine, now) or load (a file): both answer with findings, the most time lost first, each with "
+	"why. Start with record (this machine, now) or load (a file): both answer with findings, the worst first, each with "
 	"its evidence and the next call ready to send. explain says why one task waited or slept; blame who kept whom waiting; "
 	"analyze, query and timeline answer what is left open. Times are nanoseconds unless a key says otherwise; null means unknown, "
 	"never 0. Answers are short by default: truncated and page say how to get more.";
@@ -85,7 +86,7 @@ static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	jw_begin_object(w, "serverInfo");
 	jw_string(w, "name", SERVER_NAME);
 	jw_string(w, "title", "schedscope: the Linux scheduler, explained");
-	jw_string(w, "version", SCHEDSCOPE_VERSION);
+	jw_string(w, "version", schedscope_version);
 	jw_end_object(w);
 	jw_string(w, "instructions", instructions);
 	return 0;

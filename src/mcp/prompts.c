@@ -13,7 +13,7 @@ void prompt_put_sources(FILE *out)
 	fputs("## Get data first\n"
 	      "- The user has a trace file: `load`.\n"
 	      "- The problem exists right now: `record` takes a few seconds of this machine.\n"
-	      "- Both answer with findings, the most time lost first, each with the next call; `summary` gives them again.\n"
+	      "- Both answer with findings, the worst first, each with the next call; `summary` gives them again.\n"
 	      "- The server runs with --daemon: the resources stats://aggregated/... hold live figures. If a tool says "
 	      "that live data is not collected, record instead.\n\n",
 	      out);

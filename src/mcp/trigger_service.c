@@ -31,7 +31,7 @@ struct slot {
 	char when[TRIGGER_WHEN_LEN];
 	bool is_of_self; /* this process is meant, too */
 	uint32_t watch;
-	uint64_t cooldown_ns, ready_ns; /* not before that is it told again */
+	uint64_t cooldown_ns, ready_ns; /* it is not reported again before that */
 	uint64_t set_ns, used_ns;
 	uint32_t nr_subscribers;
 	uint64_t fired, silenced, longest, revision;
@@ -309,7 +309,7 @@ bool trigger_service_has(struct trigger_service *s, uint64_t owner)
 	return has_any;
 }
 
-/* A wait that lasted when it was told may be over by now. */
+/* A wait that lasted when it was reported may be over by now. */
 static void tell_again(struct trigger_service *s, const char *id)
 {
 	struct slot *t = find(s, id);

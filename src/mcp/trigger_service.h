@@ -6,7 +6,7 @@
  * the window. The last few are kept; within the cooldown it is only counted.
  *
  * A trigger belongs to a client, and goes with it. One that is neither read nor subscribed to for TRIGGER_IDLE_NS ends, for there are
- * clients whose end is not seen. Its id cannot be guessed: who has it may read it, and no other client is told of it. Any thread; no program
+ * clients whose end is not seen. Its id cannot be guessed: a client that has it may read it, and no other client learns of it. Any thread; no program
  * is attached while there is no trigger, and the thread sleeps.
  */
 #pragma once

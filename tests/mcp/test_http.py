@@ -51,6 +51,13 @@ def requests_are_answered_as_json_and_notifications_with_202():
 
 
 @case
+def answers_say_when_a_silent_connection_is_closed():
+    with http_server("127.0.0.1:0", "--http-timeout", "7") as server:
+        server.hello()
+        assert server.send(request("ping"))[1]["Keep-Alive"] == "timeout=7"
+
+
+@case
 def the_address_chooses_which_tools_are_listed():
     with http_server() as server:
         server.hello()

@@ -52,12 +52,13 @@ def answers_that_lead_are_short_and_ranked():
             for got in (c.call("load", file_path=path.name, trace_id="t"), c.call("summary")):
                 assert packed(got) <= LEAD_BYTES, (name, packed(got))
                 assert not {"capabilities", "detail", "file_path"} & set(got), got.keys()
-                lost = [f["evidence"].get("lost_ms", 1e12) for f in got["findings"]]
-                assert lost == sorted(lost, reverse=True), lost
-                assert ("verdict" in got) == (not lost)
-                nr += len(lost)
-            every = {b["cause"] for b in c.call("analyze", type="scheduling_bottlenecks", limit=100)["bottlenecks"]}
-            assert {f["cause"] for f in got["findings"]} == every, (name, every)
+                said = [f["what"] for f in got["findings"]]
+                assert ("verdict" in got) == (not said)
+                nr += len(said)
+            every = c.call("analyze", type="scheduling_bottlenecks", limit=100)["bottlenecks"]
+            ranked = [b["description"] for b in every]
+            assert [ranked.index(what) for what in said] == sorted(map(ranked.index, said)) and ranked[:1] == said[:1], (said, ranked)
+            assert {f["cause"] for f in got["findings"]} == {b["cause"] for b in every}, (name, every)
             for finding in got["findings"]:
                 assert finding["confidence"] in ("proved", "likely", "unknown") and finding["cause"] and finding["what"], finding
                 answer = c.call(finding["next"]["tool"], **finding["next"]["arguments"])
@@ -158,7 +159,18 @@ def a_report_is_a_file():
             assert words in text, (words, text)
         c.call("report", output_path="late.json", format="json")
         assert json.loads((DIR / "late.json").read_text())["blame"]["victims"][0]["comm"] == "web"
+        c.call("report", output_path="late.html", format="html")
+        page = (DIR / "late.html").read_text(encoding="utf-8")
+        assert page.startswith("<!doctype html>") and page.endswith("</html>\n") and '<section id="verdict"' in page
+        verdict = json.loads(page.split('id="report-json">')[1].split("</script>")[0])["verdict"][0]["sentence"]
+        assert verdict.startswith("web (200) waited 10.0ms"), verdict
         assert str(DIR) in refusal(c, "report", output_path="/etc/x.md")
+        real(c, "e-guest-eevdf")
+        c.call("report", output_path="both.html", format="html", trace_id="e-guest-eevdf", after_trace_id="late")
+        both = json.loads((DIR / "both.html").read_text(encoding="utf-8").split('id="report-json">')[1].split("</script>")[0])
+        assert [len(both["compare"][side]) for side in ("before", "after")] == [1, 1], both["compare"].keys()
+        assert "only a page" in refusal(c, "report", output_path="both.md", trace_id="e-guest-eevdf", after_trace_id="late")
+        assert "the same" in refusal(c, "report", output_path="both.html", format="html", trace_id="late", after_trace_id="late")
     with start("--read-only") as c:
         assert not {"record", "report", "profile"} & set(c.tools("core")) and "summary" in c.tools("core")
 
@@ -184,7 +196,7 @@ def wrong_arguments_are_refused_in_one_sentence():
                  ("analyze", {"type": "irq_analysis", "comm": "x"}), ("analyze", {"type": "outliers", "category": "nonsense"}),
                  ("record", {"duration_secs": -1}), ("record", {"duration_secs": 1e9}), ("record", {"events": ["disk"]}),
                  ("profile", {"duration_secs": -1}), ("profile", {"duration_secs": 0}), ("diff", {"trace_id_a": "late", "trace_id_b": "late"}),
-                 ("report", {"output_path": "x", "format": "html"}), ("list", {"unload": "nope"}), ("load", {"file_path": "nope.pftrace"})]
+                 ("report", {"output_path": "x", "format": "pdf"}), ("list", {"unload": "nope"}), ("load", {"file_path": "nope.pftrace"})]
         for tool, args in wrong:
             why = refusal(c, tool, **args)
             assert 10 < len(why) < 400 and "\n" not in why, (tool, args, why)

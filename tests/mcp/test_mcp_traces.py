@@ -9,10 +9,13 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
+import tarfile
 import tempfile
 
-from trace_client import Client, refusal
+from trace_client import SCHEDSCOPE, Client, refusal
 from trace_files import (BIG, BOOT, DATA, DIR, MS, Compact, Skipped, all_pages, ftrace_event, load_late, num, real,
                          run_cases, start, story, traced_bundle, traced_head, truth_of)
 
@@ -109,6 +112,49 @@ def the_newest_trace_is_the_one_that_is_meant():
         assert c.call("get_trace_summary")["trace_id"] == "late"
         why = refusal(c, "analyze_irq", trace_id="nope")
         assert "Trace 'nope' not found" in why and "late" in why, why
+
+
+@case
+def a_folder_of_perf_is_one_recording():
+    """What 'perf record --threads' has made, as the command line loads it."""
+    with tarfile.open(DATA / "perf/host-threads.tar.xz") as archive:
+        archive.extractall(DIR)
+    folder = DIR / "host-threads.data"
+    nr_bytes = sum(path.stat().st_size for path in folder.iterdir())
+    printed = json.loads(subprocess.run([SCHEDSCOPE, "analyze", folder, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    with start() as c:
+        got = c.call("load_perfetto_trace", file_path=str(folder))
+        assert got["trace_id"] == "host-threads" and got["file_path"] == str(folder), got
+        assert got["total_events"] == printed["total_events"] > 700, (got, printed["total_events"])
+        assert c.call("list_traces")["traces"][0]["file_bytes"] == nr_bytes
+        assert c.call("load_perfetto_trace", file_path="host-threads.data", trace_id="b")["total_events"] == got["total_events"]
+        c.call("diff_traces", trace_id_a="host-threads", trace_id_b="b")
+
+
+@case
+def parts_of_a_folder_of_perf_are_no_way_out():
+    """Links among them are followed below the allowed directories only; other folders hold recordings, or none."""
+    folder = DIR / "host-threads.data"
+    outside = pathlib.Path(tempfile.mkdtemp())
+    try:
+        shutil.copytree(folder, outside / "copy.data")
+        (DIR / "linked.data").mkdir()
+        shutil.copy(folder / "data", DIR / "linked.data/data")
+        (DIR / "linked.data/data.0").symlink_to(outside / "copy.data/data.0")
+        (DIR / "away.data").symlink_to(outside / "copy.data")
+        (DIR / "odd.data").mkdir()
+        (DIR / "odd.data/data").write_text("no recording")
+        with start() as c:
+            assert "not below" in refusal(c, "load_perfetto_trace", file_path=str(outside / "copy.data"))
+            assert "not below" in refusal(c, "load_perfetto_trace", file_path=str(DIR / "away.data"))
+            assert "linked.data" in refusal(c, "load_perfetto_trace", file_path=str(DIR / "linked.data"))
+            why = refusal(c, "load_perfetto_trace", file_path=str(DIR / "odd.data"))
+            assert "holds no recording" in why or "is not a file" in why, why  # whether it may list the folder, or not
+    finally:
+        shutil.rmtree(outside)
+        for name in ("linked.data", "odd.data"):
+            shutil.rmtree(DIR / name)
+        (DIR / "away.data").unlink()
 
 
 @case

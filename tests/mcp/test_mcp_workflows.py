@@ -8,11 +8,14 @@ import json
 import os
 import pathlib
 import sys
-import traceback
 
 from trace_client import Client
 
-DATA = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "tests" / "data"
+SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
+sys.path.insert(0, str(SOURCE / "tests"))
+from tap import run_cases  # noqa: E402
+
+DATA = SOURCE / "tests" / "data"
 VIEW = "host-b"            # by wprof, with the view of ftrace
 LAYERS = "guest-d2-layers"  # by wprof, with layers
 RAW = json.loads((DATA / "wprof/truth.json").read_text())
@@ -113,19 +116,4 @@ def layers_of_a_scheduler():
         assert summary["is_scx_trace"] is True and "sched_switch" in summary["capabilities"]["available_events"]
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    for number, function in enumerate(CASES, 1):
-        result, note = "ok", ""
-        try:
-            function()
-        except Exception:  # whatever goes wrong is this case's failure
-            result = "not ok"
-            failed += 1
-            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
-        print(f"{result} {number} - {function.__name__}{note}", flush=True)
-    return failed != 0
-
-
-sys.exit(main())
+sys.exit(run_cases(CASES))

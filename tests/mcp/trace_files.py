@@ -5,14 +5,15 @@ import os
 import pathlib
 import sys
 import tempfile
-import traceback
 
 from trace_client import Client
 
 SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
-sys.path.insert(0, str(SOURCE / "tests" / "trace"))
+sys.path[:0] = [str(SOURCE / "tests" / "trace"), str(SOURCE / "tests")]
+import tap  # noqa: E402
 from encode import BOOT, Compact, ftrace_event, own, traced_bundle, traced_head  # noqa: E402
 from scenarios import Scenario, Task  # noqa: E402
+from tap import Skipped  # noqa: E402,F401  pylint: disable=unused-import
 from wire import num, packet, msg, text  # noqa: E402
 
 DATA = SOURCE / "tests" / "data"
@@ -136,27 +137,11 @@ def all_pages(c, tool, **args):
     raise AssertionError("no end")
 
 
-class Skipped(Exception):
-    """Why a case cannot be run here."""
-
-
 def run_cases(cases):
     """Prints TAP; the exit code."""
-    failed = 0
     write("late.pftrace", story())
     write("io.pftrace", devices())
     write("requests.pftrace", requests())
-    print(f"1..{len(cases)}")
-    for number, function in enumerate(cases, 1):
-        result, note = "ok", ""
-        try:
-            function()
-        except Skipped as why:
-            note = f" # SKIP {why}"
-        except Exception:  # whatever goes wrong is this case's failure
-            result = "not ok"
-            failed += 1
-            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
-        print(f"{result} {number} - {function.__name__}{note}", flush=True)
+    code = tap.run_cases(cases)
     FOLDER.cleanup()
-    return failed != 0
+    return code

@@ -65,7 +65,8 @@ int call_choose_file(struct tool_call *call, const char *path, char **out)
 
 	if (!f)
 		return diag_set(call->d, -ENOMEM, NULL, "out of memory");
-	if (!trace_store_folder(call->world->traces, path, f)) {
+	if (trace_store_is_perf_folder(call->world->traces, path) ||
+	    !trace_store_folder(call->world->traces, path, f)) {
 		*out = strdup(path);
 		return *out ? 0 : diag_set(call->d, -ENOMEM, NULL, "out of memory");
 	}

@@ -1,5 +1,5 @@
 /*
- * mcp/tools/choose_file — which file a path means: itself, or, if it is a folder, the recording in it.
+ * mcp/tools/choose_file — which file a path means: itself, or, if it is a folder that is no recording itself, the recording in it.
  *
  * Of several the person at the client is asked, where that can be; other clients get an error that lists them, the newest first.
  */

@@ -39,7 +39,7 @@ static void copy_keys(struct report *r, const struct report_node *n, const char 
 	report_end_object(r);
 }
 
-/* What a person is told of a wait or sleep; the rest with detail. */
+/* What a summary of a wait or sleep has; the rest with detail. */
 static void copy_list(struct report *r, const struct report_node *root, const char *key)
 {
 	static const char *const keys[] = {
@@ -214,7 +214,7 @@ static const struct arg analyze_args[] = {
 	  "flamegraph: stacks; dsq_*, scx_*: sched_ext; discover: which apply to this trace" },
 	ARG_TRACE_ID, ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW,
 	{ .name = "aggregation_mode", .type = ARG_STRING, .description = "rows", .choices = trace_modes },
-	{ .name = "category", .type = ARG_STRING, .description = "of outliers: latency, runtime, cpu; of flamegraph: cpu, off-cpu, waker" },
+	{ .name = "category", .type = ARG_STRING, .description = "of outliers: latency, runtime, cpu; of flamegraph: cpu, off-cpu, waker, wall" },
 	ARG_LIMIT, ARG_OFFSET, { 0 } };
 /* clang-format on */
 

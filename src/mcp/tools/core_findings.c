@@ -1,5 +1,5 @@
 /*
- * The findings are the bottlenecks of the summary (docs/definitions.md), the most time lost first; one of each cause if there are more
+ * The findings are the bottlenecks of the summary (docs/definitions.md), the worst first; one of each cause if there are more
  * than fit. Each has one sentence, what was
  * measured, how sure it is, and the call that shows more. After them comes what bounds them: the time, the CPUs, what was lost or not
  * recorded.
@@ -15,10 +15,10 @@
 #include "base/text.h"
 #include "mcp/outgoing.h"
 #include "mcp/tools/trace_call.h"
+#include "render/bottlenecks_text.h"
 #include "render/report_json.h"
 
 #define MOST_FINDINGS    8U
-#define MOST_RANKED      100U
 #define MOST_TIDS        5U
 #define MOST_CPUS        64U
 #define MOST_NOTES       3U
@@ -294,40 +294,16 @@ static void add_bounds(struct report *r, const struct source *s, const struct re
 			"calls in which tasks sleep: locks and disk waits have no names (events default, sleep)");
 }
 
-static bool is_first_of_cause(const struct report_node *list, const struct report_node *one)
-{
-	const char *cause = text_at(one, "cause");
-
-	for (const struct report_node *n = list->first; n != one; n = n->next)
-		if (strcmp(text_at(n, "cause"), cause) == 0)
-			return false;
-	return true;
-}
-
-/* Many small victims of one cause must not hide another cause: of so many, the first of each, then the largest. */
-static void choose(const struct report_node *list, uint64_t most, bool is_chosen[MOST_RANKED])
-{
-	for (int pass = 0; pass < 2; pass++) {
-		uint32_t at = 0;
-
-		for (const struct report_node *n = list->first; n && at < MOST_RANKED && most;
-		     n = n->next, at++)
-			if (!is_chosen[at] && (pass || is_first_of_cause(list, n))) {
-				is_chosen[at] = true;
-				most--;
-			}
-	}
-}
-
 static uint64_t add_findings(const struct tool_call *c, const struct report_node *list,
                              uint64_t most, struct report *r)
 {
-	bool is_chosen[MOST_RANKED] = { false };
+	bool is_chosen[BOTTLENECKS_RANKED] = { false };
 	uint64_t nr = 0;
 	uint32_t at = 0;
 
-	choose(list, most, is_chosen);
-	for (const struct report_node *n = list->first; n && at < MOST_RANKED; n = n->next, at++) {
+	bottlenecks_choose(list, most, is_chosen);
+	for (const struct report_node *n = list->first; n && at < BOTTLENECKS_RANKED;
+	     n = n->next, at++) {
 		if (!is_chosen[at])
 			continue;
 		add_finding(r, n, c);
@@ -437,7 +413,7 @@ int trace_put_findings(struct tool_call *c)
 	struct pass_args args;
 	int err = trace_pass_args(c, c->s, &args);
 
-	args.limit = MOST_RANKED;
+	args.limit = BOTTLENECKS_RANKED;
 	if (!err)
 		err = trace_pass_run(c, &pass_summary, c->s, &args, &all);
 	args.by = PASS_BY_COMM;

@@ -4,21 +4,25 @@
 
 #include "analyses/passes.h"
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "mcp/outgoing.h"
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
 #include "render/trace_markdown.h"
+#include "report/compare/compare.h"
+#include "report/page.h"
 
 #define EXPLAINED 5U
 
-static const char *const formats[] = { "markdown", "json", NULL };
+static const char *const formats[] = { "markdown", "html", "json", NULL };
 
 /* clang-format off */
 static const struct arg report_args[] = { ARG_TRACE_ID,
 	{ .name = "output_path", .type = ARG_STRING, .description = "the file, below an allowed directory; an older one is replaced",
 	  .is_required = true },
-	{ .name = "format", .type = ARG_STRING, .description = "a page to read, or the results of all analyses", .choices = formats,
+	{ .name = "format", .type = ARG_STRING, .description = "text to read, a page with pictures, or the results of all analyses", .choices = formats,
 	  .fallback = "\"markdown\"" },
+	{ .name = "after_trace_id", .type = ARG_STRING, .description = "with html: the page also says what changed in this trace since" },
 	ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW, { 0 } };
 /* clang-format on */
 
@@ -69,6 +73,60 @@ static int make_markdown(struct tool_call *call, struct pass_args *args)
 	return trace_markdown(&page, call->file->file);
 }
 
+/* A time of one trace, as long after the start of the other; 0 = none was given. */
+static uint64_t time_of_other(const struct tool_call *call, uint64_t ts_ns)
+{
+	return ts_ns ? ts_ns - call->s->start_ns + call->other->start_ns : 0;
+}
+
+/* What has changed in the other trace; NULL in *out where there is none. */
+static int compare(struct tool_call *call, const struct pass_args *args,
+                   struct report_compare **out)
+{
+	SCOPED(scoped_report_compare) struct report_compare *c = NULL;
+	struct pass_args after = *args;
+	int err;
+
+	if (!call->other)
+		return 0;
+	after.from_ns = time_of_other(call, args->from_ns);
+	after.to_ns = time_of_other(call, args->to_ns);
+	err = report_compare_new(call->d, &c);
+	if (!err)
+		err = report_compare_add(c, COMPARE_BEFORE, call->s, args, call->d);
+	if (!err)
+		err = report_compare_add(c, COMPARE_AFTER, call->other, &after, call->d);
+	if (!err)
+		err = report_compare_judge(c, call->d);
+	if (!err)
+		*out = TAKE_PTR(c);
+	return err;
+}
+
+/* What schedscope report writes. */
+static int make_page(struct tool_call *call, struct pass_args *args)
+{
+	SCOPED(scoped_report_compare) struct report_compare *compared = NULL;
+	SCOPED(scoped_page) struct page *page = NULL;
+	struct page_cfg cfg = { .s = call->s,
+		                .args = args,
+		                .command = call->other ? "schedscope report FILE --compare FILE2"
+		                                       : "schedscope report FILE",
+		                .generator = schedscope_generator };
+	int err;
+
+	args->limit = 0;
+	err = compare(call, args, &compared);
+	if (err)
+		return err;
+	cfg.compare = compared;
+	err = page_make(&cfg, call->d, &page);
+	if (err)
+		return err;
+	err = page_write(page, call->file->file);
+	return err ? diag_set(call->d, err, NULL, "the page cannot be written") : 0;
+}
+
 static int make_report(struct tool_call *call)
 {
 	struct pass_args args;
@@ -77,20 +135,31 @@ static int make_report(struct tool_call *call)
 	if (strcmp(call_string(call, "format"), "json") == 0)
 		return trace_export_json(call);
 	err = trace_pass_args(call, call->s, &args);
-	return err ? err : make_markdown(call, &args);
+	if (err)
+		return err;
+	return strcmp(call_string(call, "format"), "html") == 0 ? make_page(call, &args)
+	                                                        : make_markdown(call, &args);
+}
+
+static int run_report(struct tool_call *call)
+{
+	if (call_string(call, "after_trace_id") && strcmp(call_string(call, "format"), "html") != 0)
+		return diag_set(call->d, -EINVAL, "add \"format\":\"html\"",
+		                "only a page compares two traces");
+	return trace_export_run(call);
 }
 
 const struct tool tool_report = {
 	.name = "report",
 	.title = "Write a report",
 	.description =
-		"Writes a file: Markdown (verdict, findings with evidence, longest waits, blame, tasks, what is unknown) or JSON of "
-		"all analyses. Use it at the end, for people. Example: {\"output_path\":\"report.md\"}.",
+		"Writes a file: Markdown (verdict, findings with evidence, longest waits, blame, tasks, what is unknown), HTML (the same "
+		"and pictures, in one page for a browser) or JSON of all analyses. Use it at the end, for people. Example: {\"output_path\":\"report.md\"}.",
 	.set = TOOLSET_CORE,
 	.changes_something = true,
 	.is_destructive = true,
 	.is_idempotent = true,
 	.args = report_args,
-	.run = trace_export_run,
+	.run = run_report,
 	.read = make_report,
 };

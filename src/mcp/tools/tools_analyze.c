@@ -11,7 +11,7 @@
 
 static const char *const methods[] = { "IQR", "MAD", "StdDev", "Percentile", NULL };
 static const char *const outlier_categories[] = { "latency", "runtime", "cpu", "all", NULL };
-static const char *const stack_kinds[] = { "cpu", "off-cpu", "waker", NULL };
+static const char *const stack_kinds[] = { "cpu", "off-cpu", "waker", "wall", NULL };
 static const char *const categories[] = { "scheduling", "interrupt", "io", "power",
 	                                  "extended",   "query",     NULL };
 
@@ -278,7 +278,7 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"Switches and softirqs of one CPU in order. Narrow the time first; for totals: analyze_cpu_utilization."),
 		.pass = "cpu_timeline", .list = "events", .total = "total_events" },
 	[ANALYZE_BOTTLENECKS] = { TOOL("find_scheduling_bottlenecks", "Bottlenecks", row_args,
-		"Who lost most time waiting for a CPU, a lock or a disk, to whom or what, and a remedy, the most time lost first. A good "
+		"Who lost most time waiting for a CPU, a lock or a disk, to whom or what, and a remedy, the worst first. A good "
 		"second question after get_trace_summary; then explain_wait with tid and at_time_ns of max_wait."), .pass = "scheduling_bottlenecks", .list = "bottlenecks",
 		.total = "total_bottlenecks" },
 	[ANALYZE_CORRELATION] = { TOOL("correlate_wakeup_to_schedule", "Wakeups and what followed", row_args,

@@ -433,10 +433,13 @@ int trace_export_run(struct tool_call *call)
 {
 	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
 	SCOPED(scoped_free) char *path = NULL;
+	const char *ids[] = { call_string(call, "trace_id"), call_string(call, "after_trace_id") };
 	int err = trace_store_allow(call->world->traces, call->owner,
 	                            call_string(call, "output_path"), true, call->d, &path);
 
-	if (!err)
+	if (!err && ids[1])
+		err = trace_pair_run(call, ids, &answer);
+	else if (!err)
 		err = trace_relay(call, call_string(call, "trace_id"), true, &answer);
 	if (err)
 		return err;

@@ -250,7 +250,7 @@ const struct tool tool_record = {
 	.name = "record",
 	.title = "Record this machine",
 	.description =
-		"Records what the scheduler of this machine does for some seconds and answers with findings, the most time lost first. "
+		"Records what the scheduler of this machine does for some seconds and answers with findings, the worst first. "
 		"The best start for \"what is slow right now\"; needs privileges (doctor). For a file: load. Example: "
 		"{\"duration_secs\":5}.",
 	.set = TOOLSET_CORE,

@@ -164,7 +164,7 @@ const struct tool tool_load = {
 	.name = "load",
 	.title = "Load a recording",
 	.description =
-		"Loads a recorded file and answers with its findings, the most time lost first. Start here for a file; for this machine "
+		"Loads a recorded file and answers with its findings, the worst first. Start here for a file; for this machine "
 		"now: record. Example: {\"file_path\":\"web.pftrace\"}.",
 	.set = TOOLSET_CORE,
 	.args = core_load_args,
@@ -331,7 +331,7 @@ const struct tool tool_summary = {
 	.name = "summary",
 	.title = "Where time was lost",
 	.description =
-		"Findings of a trace, the most time lost first: quotas, neighbours, real-time hogs, locks, disks, fork storms, steal, "
+		"Findings of a trace, the worst first: quotas, neighbours, real-time hogs, locks, disks, fork storms, steal, "
 		"wasted cores, wrong affinity. Each has a sentence, evidence, confidence (proved, likely, unknown), a remedy and the next "
 		"call. Example: {\"comm\":\"nginx*\"}.",
 	.set = TOOLSET_CORE,
@@ -398,10 +398,9 @@ static int compare(struct tool_call *call)
 }
 
 /* Each trace has a process of its own: a third one loads both. */
-static int diff(struct tool_call *call)
+int trace_pair_run(struct tool_call *call, const char *const given[2], struct trace_answer *out)
 {
-	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
-	const char *ids[] = { call_string(call, "trace_id_a"), call_string(call, "trace_id_b") };
+	const char *ids[] = { given[0], given[1] };
 	char newest[2][TRACE_ID_LEN];
 	struct trace_child *both = NULL;
 	struct trace_load load = { .owner = call->owner, .progress = on_load, .ctx = call };
@@ -421,10 +420,19 @@ static int diff(struct tool_call *call)
 		                "both traces are the same");
 	err = trace_store_pair(call->world->traces, ids, &load, call->d, &both);
 	if (!err)
-		err = trace_child_run(both, call, ids[0], &answer);
+		err = trace_child_run(both, call, ids[0], out);
+	trace_child_free(both);
+	return err;
+}
+
+static int diff(struct tool_call *call)
+{
+	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
+	const char *ids[] = { call_string(call, "trace_id_a"), call_string(call, "trace_id_b") };
+	int err = trace_pair_run(call, ids, &answer);
+
 	if (!err)
 		jw_raw_members(call->out, answer.json, answer.len);
-	trace_child_free(both);
 	return err;
 }
 

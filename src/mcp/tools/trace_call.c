@@ -75,52 +75,6 @@ int trace_pass_run(struct tool_call *c, const struct pass *p, const struct sourc
 	return pass_run(p, s, args, c->d, out);
 }
 
-static void copy_members(struct report *r, const struct report_node *node)
-{
-	for (const struct report_node *n = node->first; n; n = n->next)
-		report_copy(r, n->key, n);
-}
-
-/* The key as well: it may lie in the report that is copied from. */
-void report_copy(struct report *r, const char *key, const struct report_node *node)
-{
-	if (key)
-		key = report_printf(r, "%s", key);
-	switch (node->type) {
-	case REPORT_NULL:
-		report_null(r, key);
-		return;
-	case REPORT_BOOL:
-		report_bool(r, key, node->b);
-		return;
-	case REPORT_U64:
-		if (node->is_id)
-			report_id(r, key, node->u64);
-		else
-			report_u64(r, key, node->u64);
-		return;
-	case REPORT_I64:
-		report_i64(r, key, node->i64);
-		return;
-	case REPORT_DOUBLE:
-		report_double(r, key, node->f, node->decimals);
-		return;
-	case REPORT_STRING:
-		report_string(r, key, node->text);
-		return;
-	case REPORT_ARRAY:
-		report_begin_array(r, key);
-		copy_members(r, node);
-		report_end_array(r);
-		return;
-	case REPORT_OBJECT:
-		report_begin_object(r, key);
-		copy_members(r, node);
-		report_end_object(r);
-		return;
-	}
-}
-
 bool call_wants_metadata(const struct tool_call *c)
 {
 	return c->tool->set != TOOLSET_CORE || call_bool(c, "detail");

@@ -7,6 +7,8 @@
 #include "analyze/pass.h"
 #include "mcp/tool.h"
 
+struct trace_answer;
+
 extern const char *const trace_modes[]; /* of ARG_MODE */
 
 /* Arguments, for tables. Descriptions are short: some forty tools repeat them. */
@@ -83,10 +85,14 @@ MUST_USE int trace_pass_args(struct tool_call *c, const struct source *s, struct
 /* pass_run(), with a hint for assistants where it does not apply, and not if the call was cancelled. */
 MUST_USE int trace_pass_run(struct tool_call *c, const struct pass *p, const struct source *s,
                             const struct pass_args *args, struct report **out);
-/* A value of one report, as it is, in another. */
-void report_copy(struct report *r, const char *key, const struct report_node *node);
 
-/* run() of a tool that writes what its read() puts into call->file to "output_path". */
+/* The tool's read() on two traces, which share a process then; NULL = the newest that is not the other one. -EINVAL if they are the same. */
+MUST_USE int trace_pair_run(struct tool_call *call, const char *const given[2],
+                            struct trace_answer *out);
+/*
+ * run() of a tool that writes what its read() puts into call->file to "output_path". With an argument "after_trace_id" its read() also
+ * gets that trace.
+ */
 MUST_USE int trace_export_run(struct tool_call *c);
 /* Such a read(): the results of "analysis_types", or of all analyses that apply. */
 MUST_USE int trace_export_json(struct tool_call *c);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "mcp/traces/trace_store_priv.h"
@@ -57,6 +58,56 @@ static void add(struct trace_folder *f, const char *name, int64_t changed_s)
 	(void)snprintf(f->files[at].name, sizeof(f->files[at].name), "%s", name);
 }
 
+static bool begins_as_perf(int fd)
+{
+	char head[8];
+
+	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       (memcmp(head, "PERFILE2", sizeof(head)) == 0 ||
+	        memcmp(head, "2ELIFREP", sizeof(head)) == 0);
+}
+
+/* By its first file, which is opened as any other trace is. */
+char *store_perf_folder(const struct trace_store *s, const char *path)
+{
+	SCOPED(scoped_free) char *place = store_from_allowed(s, path);
+	SCOPED(scoped_free) char *first = NULL;
+	SCOPED(scoped_free) char *real = NULL;
+	SCOPED(scoped_close) int fd = -1;
+	char *slash;
+
+	if (!place || asprintf(&first, "%s/" STORE_FIRST_PART, place) < 0)
+		return NULL;
+	fd = broker_dirs_open(&s->dirs, first);
+	if (fd < 0 || !begins_as_perf(fd))
+		return NULL;
+	real = broker_dirs_real(fd);
+	slash = real ? strrchr(real, '/') : NULL;
+	if (!slash || slash == real || strcmp(slash + 1, STORE_FIRST_PART) != 0)
+		return NULL;
+	*slash = '\0';
+	return TAKE_PTR(real);
+}
+
+bool trace_store_is_perf_folder(const struct trace_store *s, const char *path)
+{
+	SCOPED(scoped_free) char *real = store_perf_folder(s, path);
+
+	return real != NULL;
+}
+
+/* A file, or a folder that may be one of perf. */
+static bool is_recording(int dir, const char *name, struct stat *st)
+{
+	char first[NAME_MAX + sizeof("/" STORE_FIRST_PART)];
+
+	if (name[0] == '.' || !has_ending(name) || fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	(void)snprintf(first, sizeof(first), "%s/" STORE_FIRST_PART, name);
+	return S_ISREG(st->st_mode) ||
+	       (S_ISDIR(st->st_mode) && faccessat(dir, first, F_OK, 0) == 0);
+}
+
 /*
  * With the rights of this process: whether a folder can be read is not what the broker lends, and what is chosen is opened by it
  * as any other path.
@@ -74,9 +125,7 @@ bool trace_store_folder(const struct trace_store *s, const char *path, struct tr
 		return false;
 	(void)snprintf(out->path, sizeof(out->path), "%s", real);
 	while ((e = readdir(dir)))
-		if (e->d_name[0] != '.' && has_ending(e->d_name) &&
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode))
+		if (is_recording(dirfd(dir), e->d_name, &st))
 			add(out, e->d_name, st.st_mtim.tv_sec);
 	closedir(dir);
 	return true;

@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/write_all.h"
-#include "mcp/own_dir.h"
 #include "mcp/traces/trace_store_priv.h"
+#include "sys/rights/own_dir.h"
 
 static int allow_dir(struct trace_store *s, const char *path, struct diag *d)
 {

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "mcp/tool.h"
 #include "mcp/traces/trace_child_priv.h"
+#include "mcp/traces/trace_names.h"
 #include "record/recording.h"
 
 #define SECOND_NS  1000000000ULL
@@ -65,6 +66,12 @@ static int explain_death(const struct trace_child *c, int err, struct diag *d)
 	                "the process that held the trace %s", sandbox_why(c->box));
 }
 
+static int answered_nonsense(struct diag *d)
+{
+	return diag_set(d, -EBADMSG, NULL,
+	                "the process that held the trace gave an invalid answer");
+}
+
 static double get_double(struct sandbox_msg *m)
 {
 	uint64_t bits = sandbox_get_u64(m);
@@ -82,8 +89,7 @@ static int read_answer(struct trace_child *c, struct sandbox_msg *m, struct diag
 	uint64_t nr_bytes = sandbox_get_u64(m), nr_events = sandbox_get_u64(m);
 
 	if (m->error || code > INT16_MAX)
-		return diag_set(d, -EBADMSG, NULL,
-		                "the process that held the trace gave an invalid answer");
+		return answered_nonsense(d);
 	c->nr_bytes = nr_bytes;
 	c->nr_events = nr_events;
 	if (!code)
@@ -94,6 +100,8 @@ static int read_answer(struct trace_child *c, struct sandbox_msg *m, struct diag
 struct loading {
 	const struct trace_child_load *load;
 	uint64_t done, total;
+	unsigned int nr_parts; /* handed over */
+	bool has_names;        /* were asked for */
 	bool is_unwanted;
 };
 
@@ -106,13 +114,57 @@ static bool is_unwanted(void *ctx)
 	return l->is_unwanted;
 }
 
+/* The next file of the folder, as long as there are some: it cannot choose which. */
+static int hand_part(struct trace_child *c, struct loading *l)
+{
+	const struct trace_child_load *load = l->load;
+	SCOPED(sandbox_msg_done) struct sandbox_msg m = { .kind = TRACE_PART };
+	SCOPED(scoped_close)
+	int fd = load->open_part && l->nr_parts < RECORDING_PARTS_MAX
+	                 ? load->open_part(load->part_ctx, l->nr_parts++)
+	                 : -ENOENT;
+
+	sandbox_put_u64(&m, fd < 0 ? (uint64_t)-fd : 0);
+	if (fd >= 0)
+		sandbox_put_fd(&m, fd);
+	return sandbox_reply(c->box, &m);
+}
+
+/* Once for each trace. */
+static int hand_names(struct trace_child *c, struct loading *l, struct sandbox_msg *question)
+{
+	SCOPED(sandbox_msg_done) struct sandbox_msg m = { 0 };
+	const struct frame_limits limits = { .wall_ns = TRACE_NAMES_WALL_NS,
+		                             .max_files = TRACE_NAMES_FILES,
+		                             .should_stop = is_unwanted,
+		                             .ctx = l };
+	int err = l->has_names ? -EBADMSG : trace_names_answer(question, &limits, &m);
+
+	l->has_names = true;
+	if (err == -ENOMEM) { /* the trace is worth more than its names */
+		sandbox_msg_done(&m);
+		m = (struct sandbox_msg){ .kind = TRACE_NAMES };
+		sandbox_put_u64(&m, 0);
+		err = 0;
+	}
+	return err ? err : sandbox_reply(c->box, &m);
+}
+
 static int await_load(struct trace_child *c, struct loading *l, struct sandbox_msg *m)
 {
 	int err;
 
-	while (!(err = sandbox_answer(c->box, m)) && m->kind == TRACE_PROGRESS) {
-		l->done = (uint64_t)get_double(m);
-		l->total = (uint64_t)get_double(m);
+	while (!(err = sandbox_answer(c->box, m)) && m->kind != TRACE_ANSWER) {
+		if (m->kind == TRACE_PROGRESS) {
+			l->done = (uint64_t)get_double(m);
+			l->total = (uint64_t)get_double(m);
+		} else if (m->kind == TRACE_NEXT) {
+			err = hand_part(c, l);
+		} else {
+			err = m->kind == TRACE_PLACES ? hand_names(c, l, m) : -EBADMSG;
+		}
+		if (err)
+			return err;
 		if (is_unwanted(l))
 			return -ECANCELED;
 	}
@@ -132,12 +184,15 @@ int trace_child_load(struct trace_child *c, const struct trace_child_load *load,
 
 	sandbox_put_text(&m, load->name);
 	sandbox_put_u64(&m, recording_limit(c->max_bytes)); /* the child cannot check */
+	sandbox_put_u64(&m, load->open_part != NULL);
 	sandbox_put_fd(&m, load->fd);
 	err = sandbox_ask(c->box, &m, &limits);
 	if (!err)
 		err = await_load(c, &l, &m);
 	if (err == -ECANCELED)
 		return diag_set(d, err, NULL, "loading '%s' was cancelled", load->name);
+	if (err == -EBADMSG && !sandbox_is_dead(c->box))
+		return answered_nonsense(d);
 	return err ? explain_death(c, err, d) : read_answer(c, &m, d);
 }
 
@@ -231,8 +286,7 @@ int trace_child_run(struct trace_child *c, struct tool_call *call, const char *i
 	out->json = sandbox_get_bytes(&out->m, &out->len);
 	out->file = sandbox_get_bytes(&out->m, &out->file_len);
 	if (out->m.error || !out->json || !is_object(out->json, out->len))
-		return diag_set(call->d, -EBADMSG, NULL,
-		                "the process that held the trace gave an invalid answer");
+		return answered_nonsense(call->d);
 	return 0;
 }
 

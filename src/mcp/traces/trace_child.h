@@ -20,8 +20,10 @@ struct tool_call;
 struct trace_child;
 
 struct trace_child_load {
-	int fd;                                                     /* lent */
-	const char *name;                                           /* for people */
+	int fd;                                       /* lent */
+	const char *name;                             /* for people */
+	int (*open_part)(void *ctx, unsigned int nr); /* of a folder: its next files; NULL = none */
+	void *part_ctx;
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total); /* false gives up: -ECANCELED */
 	void *ctx;
 };

@@ -11,17 +11,20 @@
 #include "mcp/outgoing.h"
 #include "mcp/tool.h"
 #include "mcp/traces/trace_child_priv.h"
+#include "mcp/traces/trace_names.h"
+#include "record/frame_query.h"
 #include "record/recording.h"
 
 #define TRACES_MAX  2U
 #define PROGRESS_NS 50000000ULL
+#define REPLY_MAX   (2 * TRACE_NAMES_BYTES)
 
 struct trace_serve {
 	struct sandbox_wire wire;
 	struct recording *traces[TRACES_MAX];
 	size_t nr;
 	uint64_t reported_ns;
-	struct sandbox_msg in, out, progress;
+	struct sandbox_msg in, out, progress, question, reply;
 };
 
 /* Between a request and its answer the server says nothing but this. */
@@ -80,13 +83,59 @@ static bool on_progress(void *ctx, uint64_t done, uint64_t total)
 	return true;
 }
 
+/* What only the server can do, while it waits for our answer. */
+static int ask(struct trace_serve *s, uint32_t kind)
+{
+	int err = sandbox_msg_send(&s->wire, &s->question);
+
+	if (!err)
+		err = sandbox_msg_receive(&s->wire, REPLY_MAX, &s->reply);
+	if (err == -EPIPE)
+		_exit(0); /* there is no server any more */
+	return err ? err : s->reply.kind == kind ? 0 : -EBADMSG;
+}
+
+static int open_part(void *ctx, unsigned int nr)
+{
+	struct trace_serve *s = ctx;
+	uint64_t code;
+	int err;
+
+	(void)nr; /* they come in order */
+	sandbox_msg_begin(&s->question, TRACE_NEXT);
+	err = ask(s, TRACE_PART);
+	if (err)
+		return err;
+	code = sandbox_get_u64(&s->reply);
+	if (s->reply.error || code > INT16_MAX)
+		return -EBADMSG;
+	return code ? -(int)code : sandbox_take_fd(&s->reply, 0);
+}
+
+/* Without an answer the functions have no names. */
+static int find_names(void *ctx, const struct frame_query *q, struct frame_names **out)
+{
+	struct trace_serve *s = ctx;
+	int err;
+
+	trace_names_put_query(&s->question, q);
+	err = ask(s, TRACE_NAMES);
+	if (!err)
+		err = trace_names_get(&s->reply, q->nr_places, out);
+	return err == -ENOMEM ? err : 0;
+}
+
 static void load(struct trace_serve *s)
 {
 	const char *name = sandbox_get_text(&s->in);
 	uint64_t max_bytes = sandbox_get_u64(&s->in);
+	bool is_folder = sandbox_get_u64(&s->in) != 0;
 	SCOPED(scoped_close) int fd = sandbox_take_fd(&s->in, 0);
 	struct recording_cfg cfg = { .name = name,
 		                     .fd = fd,
+		                     .open_part = is_folder ? open_part : NULL,
+		                     .part_ctx = s,
+		                     .namer = { .find = find_names, .ctx = s },
 		                     .max_bytes = max_bytes,
 		                     .max_hint = "start the server with a larger --max-trace-mib, "
 		                                 "or free memory",

@@ -1,9 +1,7 @@
 #include "mcp/traces/trace_store.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,81 +183,6 @@ static size_t evict(struct trace_store *s, const struct held *keep, struct held 
 	return nr;
 }
 
-/* A recording of our own has no name that says anything. */
-static void name_recording(struct trace_store *s, char *id)
-{
-	pthread_mutex_lock(&s->lock);
-	snprintf(id, TRACE_ID_LEN, "recording%" PRIu64, ++s->nr_recordings);
-	pthread_mutex_unlock(&s->lock);
-}
-
-/* By what the client said, or by the file's name without its last extension. */
-static int name_trace(struct trace_store *s, const struct trace_load *load, const char *real,
-                      struct diag *d, char *id)
-{
-	const char *base = strrchr(real, '/');
-	char *dot;
-
-	if (load->owner == TRACE_NO_OWNER)
-		return store_make_handle(id) ? diag_set(d, -EAGAIN, NULL, "there is no randomness")
-		                             : 0;
-	if (load->id && (!load->id[0] || strlen(load->id) >= TRACE_ID_LEN))
-		return diag_set(d, -EINVAL, NULL, "\"trace_id\" must have 1 to %u bytes",
-		                TRACE_ID_LEN - 1);
-	if (!load->id && store_is_temporary(s, load->owner, real)) {
-		name_recording(s, id);
-		return 0;
-	}
-	snprintf(id, TRACE_ID_LEN, "%s", load->id ? load->id : base ? base + 1 : real);
-	dot = load->id ? NULL : strrchr(id, '.');
-	if (dot && dot != id)
-		*dot = '\0';
-	for (const char *c = id; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return diag_set(d, -EINVAL, "give a plain \"trace_id\"",
-			                "the name of a trace must not have control characters");
-	return 0;
-}
-
-/* Positions in a file go with a descriptor: every reader gets its own. */
-static int load_into(struct trace_store *s, struct trace_child *child, int fd, const char *name,
-                     const struct trace_load *load, struct diag *d)
-{
-	struct trace_child_load part = { .name = name,
-		                         .progress = load->progress,
-		                         .ctx = load->ctx };
-	int err;
-
-	part.fd = broker_dirs_again(&s->dirs, fd);
-	if (part.fd < 0)
-		return diag_set(d, part.fd, "check the path and its permissions",
-		                "cannot open '%.128s'", name);
-	err = trace_child_load(child, &part, d);
-	close(part.fd);
-	return err;
-}
-
-static int open_trace(struct trace_store *s, const struct trace_load *load, struct held *h,
-                      struct diag *d)
-{
-	uint64_t start_ns = clock_boot_ns();
-	int err;
-
-	h->fd = store_open(s, h->path, d, &h->file_bytes);
-	if (h->fd < 0)
-		return h->fd;
-	err = trace_child_new(s->max_bytes, d, &h->child);
-	if (!err)
-		err = load_into(s, h->child, h->fd, h->path, load, d);
-	if (err)
-		return err;
-	h->used_ns = clock_boot_ns();
-	h->loaded_ns = h->used_ns - start_ns;
-	h->memory_bytes = trace_child_bytes(h->child);
-	h->nr_events = trace_child_events(h->child);
-	return 0;
-}
-
 static size_t keep(struct trace_store *s, struct held *h)
 {
 	struct held *freed = NULL, *before;
@@ -292,11 +215,11 @@ int trace_store_load(struct trace_store *s, const struct trace_load *load, struc
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	h->fd = -1;
 	h->owner = load->owner;
-	err = trace_store_allow(s, load->owner, load->path, false, d, &h->path);
+	err = store_find_trace(s, load, h, d);
 	if (!err)
-		err = name_trace(s, load, h->path, d, h->id);
+		err = store_name_trace(s, load, h->path, d, h->id);
 	if (!err)
-		err = open_trace(s, load, h, d);
+		err = store_open_trace(s, load, h, d);
 	if (err) {
 		held_free(h);
 		return err;
@@ -416,9 +339,15 @@ void trace_store_id(struct trace_store *s, const struct trace_child *c, char *bu
 	pthread_mutex_unlock(&s->lock);
 }
 
+static void scoped_from(struct trace_from *f)
+{
+	scoped_close(&f->fd);
+	free(f->name);
+}
+
 /* A descriptor and a name of its own. */
-static int copy_file(struct trace_store *s, uint64_t owner, const char *id, struct diag *d, int *fd,
-                     char **name)
+static int copy_file(struct trace_store *s, uint64_t owner, const char *id, struct diag *d,
+                     struct trace_from *out)
 {
 	const struct held *h;
 	int err = 0;
@@ -428,9 +357,10 @@ static int copy_file(struct trace_store *s, uint64_t owner, const char *id, stru
 	if (!h) {
 		err = not_found(s, owner, id, d);
 	} else {
-		*fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
-		*name = strdup(h->path);
-		if (*fd < 0 || !*name)
+		out->fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
+		out->name = strdup(h->path);
+		out->is_folder = h->is_folder;
+		if (out->fd < 0 || !out->name)
 			err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -440,11 +370,10 @@ static int copy_file(struct trace_store *s, uint64_t owner, const char *id, stru
 static int load_copy(struct trace_store *s, const char *id, const struct trace_load *load,
                      struct trace_child *into, struct diag *d)
 {
-	SCOPED(scoped_close) int fd = -1;
-	SCOPED(scoped_free) char *name = NULL;
-	int err = copy_file(s, load->owner, id, d, &fd, &name);
+	SCOPED(scoped_from) struct trace_from from = { .fd = -1 };
+	int err = copy_file(s, load->owner, id, d, &from);
 
-	return err ? err : load_into(s, into, fd, name, load, d);
+	return err ? err : store_load_into(s, into, &from, load, d);
 }
 
 int trace_store_pair(struct trace_store *s, const char *const ids[2], const struct trace_load *load,

@@ -63,6 +63,8 @@ struct trace_folder {
 		char name[NAME_MAX + 1];
 	} files[TRACE_FOLDER_MAX];
 };
+/* Whether a path is a folder that 'perf record --threads' has made: it is loaded as a whole, as one recording. */
+bool trace_store_is_perf_folder(const struct trace_store *s, const char *path);
 /* Whether a path is a folder, below an allowed directory or one itself, that this process can read. */
 bool trace_store_folder(const struct trace_store *s, const char *path, struct trace_folder *out);
 /* Makes a file at a path that may be written, for its owner only: a descriptor, and its real path, to be freed. -EEXIST: it is there. */
