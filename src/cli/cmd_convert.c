@@ -62,8 +62,10 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	int err;
 
 	if (words->nr != 2) {
-		diag_set(&d, -EINVAL, NULL,
-		         words->nr ? "a file to read and one to write" : "which file?");
+		diag_set(&d, -EINVAL,
+		         "write 'schedscope convert IN OUT'; - is standard input or output",
+		         "a file to read and one to write are needed, and %zu words are given",
+		         words->nr);
 		return cli_usage_error(self, &d);
 	}
 	cfg.from = words->items[0];

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/json_write.h"
+#include "base/version.h"
 #include "cli/command.h"
 #include "sys/doctor.h"
 #include "sys/rights/caps.h"
@@ -26,7 +27,7 @@ static int print_json(const struct doctor_report *report)
 	jw_init(&w, stdout, true);
 	jw_begin_object(&w, NULL);
 	jw_string(&w, "schema", "schedscope-doctor/1");
-	jw_string(&w, "version", SCHEDSCOPE_VERSION);
+	jw_string(&w, "version", schedscope_version);
 	jw_string(&w, "kernel", report->release[0] ? report->release : NULL);
 	jw_begin_array(&w, "checks");
 	for (size_t i = 0; i < report->nr; i++) {

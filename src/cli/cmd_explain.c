@@ -62,16 +62,22 @@ static void write_svg(const void *ctx, FILE *out)
 		out); /* that there is one was checked; errors of the stream are the caller's */
 }
 
-static int show(const struct explain_args *args, const struct report_node *root, struct diag *d)
+static int show(const struct explain_args *args, const struct report_node *root,
+                const struct source *of, struct diag *d)
 {
 	struct explain_text_cfg cfg = { .has_chain = args->has_chain,
-		                        .is_utf8 = trace_args_is_utf8() };
+		                        .is_utf8 = trace_args_is_utf8(),
+		                        .width = trace_args_width(),
+		                        .clock = { true, of->start_ns } };
 	struct json_writer w;
 	int err;
 
 	if (args->svg && !report_at(root, "waits.0") && !report_at(root, "sleeps.0"))
-		return diag_set(d, -ENODATA, NULL, "no %s matches, so there is nothing to draw",
-		                args->has_sleeps ? "sleep" : "wait");
+		return diag_set(
+			d, -ENODATA,
+			"leave out --svg, or choose another: 'schedscope analyze FILE' names those that waited",
+			"no %s matches, so there is nothing to draw",
+			args->has_sleeps ? "sleep" : "wait");
 	if (args->svg) {
 		err = output_write(args->svg, write_svg, root, d);
 		if (err)
@@ -87,6 +93,15 @@ static int show(const struct explain_args *args, const struct report_node *root,
 	return cli_written(err, d);
 }
 
+static int check_moment(uint64_t at_ns, const struct source *s, struct diag *d)
+{
+	if (!at_ns || (at_ns >= s->start_ns && at_ns <= s->end_ns))
+		return 0;
+	return diag_set(d, -ENODATA, "times count from its start; @NS is on its clock",
+	                "--at is not within the trace, which is %.3f s long",
+	                (double)(s->end_ns - s->start_ns) / 1e9);
+}
+
 static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
 	const struct explain_args *args = given;
@@ -95,10 +110,8 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	struct diag d = { 0 };
 	struct pass_args pass;
 
-	if (words->nr != 1) {
-		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
+	if (trace_args_one(words, "explain", &d))
 		return cli_usage_error(self, &d);
-	}
 	if (args->by && args->has_sleeps) {
 		diag_set(
 			&d, -EINVAL, "leave one of them out",
@@ -111,10 +124,13 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	    trace_args_time(args->at, "at", recording_source(rec), &d, &pass.at_ns) ||
 	    (args->by && trace_args_by(args->by, &d, &pass.by)))
 		return cli_usage_error(self, &d);
+	if (trace_args_find(&pass, recording_source(rec), &d) ||
+	    check_moment(pass.at_ns, recording_source(rec), &d))
+		return cli_fail(&d);
 	pass.category = args->has_sleeps ? "sleeps" : NULL;
 	pass.is_drawn = args->svg;
 	if (pass_run(&pass_explain, recording_source(rec), &pass, &d, &r) ||
-	    show(args, report_root(r), &d))
+	    show(args, report_root(r), recording_source(rec), &d))
 		return cli_fail(&d);
 	return CLI_OK;
 }

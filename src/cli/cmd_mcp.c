@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/mcp_config.h"
 #include "collect/bpf_order.h"
-#include "mcp/http/http_guard.h"
+#include "http/http_guard.h"
 #include "mcp/http/http_link.h"
 #include "mcp/server.h"
 #include "mcp/stdio_link.h"

@@ -12,8 +12,9 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/profile_files.h"
-#include "cli/record_stacks.h"
+#include "cli/record/record_stacks.h"
 #include "cli/trace_args.h"
+#include "profile/profile_groups.h"
 #include "profile/profile_read.h"
 #include "profile/profiler/profiler.h"
 #include "render/profile_export.h"
@@ -26,7 +27,7 @@
 #define SECOND_NS   1000000000ULL
 #define MS_NS       1000000ULL
 #define YEAR_NS     (366ULL * 86400 * SECOND_NS)
-#define POLL_NS     (100 * MS_NS)
+#define POLL_NS     (20 * MS_NS) /* processes that begin are walked by frame pointers until then */
 #define OFF_TTY_NS  (5 * SECOND_NS) /* where Ctrl-C cannot be pressed */
 #define MAX_HZ      100000
 #define DEFAULT_TOP 30
@@ -43,11 +44,14 @@ struct profile_args {
 	uint64_t max_samples;
 	uint64_t limit;
 	struct opt_list cgroup;
+	int unwind; /* enum profiler_unwind */
+	int by;     /* 0 = functions, else enum profile_by + 1 */
 	struct profile_files to;
 	bool has_frequency;
 	bool has_cpu;
 	bool is_off_cpu;
 	bool is_waker;
+	bool is_wall;
 	bool no_kernel;
 	bool no_user;
 	bool wants_lines;
@@ -55,6 +59,25 @@ struct profile_args {
 	bool no_stacks;
 	bool is_by_total;
 	bool is_verbose;
+};
+
+static const char *const unwind_names[] = {
+	[PROFILER_UNWIND_AUTO] = "auto",
+	[PROFILER_UNWIND_FP] = "fp",
+	[PROFILER_UNWIND_TABLE] = "table",
+	[PROFILER_UNWIND_DWARF] = "dwarf",
+	NULL,
+};
+
+/* profile_by_names, behind the usual one. */
+static const char *const by_names[] = {
+	"function",
+	[1 + PROFILE_GROUP_THREAD] = "thread",
+	[1 + PROFILE_GROUP_PROCESS] = "process",
+	[1 + PROFILE_GROUP_COMM] = "comm",
+	[1 + PROFILE_GROUP_CGROUP] = "cgroup",
+	[1 + PROFILE_GROUP_WAIT] = "wait",
+	NULL,
 };
 
 static const struct profile_args defaults = { .frequency = PROFILER_DEFAULT_HZ };
@@ -68,13 +91,16 @@ static const struct opt options[] = {
 			   "uprobe:PATH:SYMBOL. See 'schedscope stat --perf-list'."),
 	OPT_FLAG(0, "off-cpu", struct profile_args, is_off_cpu, "where tasks block, by the time until they run again"),
 	OPT_FLAG(0, "wakers", struct profile_args, is_waker, "the stacks of tasks that wake others"),
+	OPT_FLAG(0, "wall", struct profile_args, is_wall, "CPU samples by wall clock: parts in which little runs at the same time weigh more",
+		.details = "A sample weighs the time that it stands for, divided by the number of CPUs that run tasks of the profile at that moment. "
+			   "What a program does on one CPU, while its other threads wait, stands out."),
 	OPT_U64('F', "frequency", "HZ", struct profile_args, frequency, 1, MAX_HZ, "samples per second and busy CPU",
 		OPT_GIVEN(struct profile_args, has_frequency)),
 	OPT_U64(0, "period", "N", struct profile_args, period, 1, INT64_MAX, "one sample per N events, in place of -F"),
 	OPT_DURATION(0, "min-off", "MS", struct profile_args, min_off_ns, MS_NS, 0, YEAR_NS,
 		"with --off-cpu: leave out shorter waits"),
-	OPT_U64('C', "cpu", "CPU", struct profile_args, cpu, 0, UINT16_MAX, "only this CPU",
-		OPT_GIVEN(struct profile_args, has_cpu), .heading = "Whom"),
+	OPT_U64(0, "cpu", "CPU", struct profile_args, cpu, 0, UINT16_MAX, "only this CPU",
+		OPT_GIVEN(struct profile_args, has_cpu), .heading = "Whom", .old_name = 'C'),
 	OPT_U64('p', "pid", "PID", struct profile_args, pid, 1, 4194304,
 		"only this process, its threads, and children started meanwhile"),
 	OPT_LIST(0, "cgroup", "PATTERN", struct profile_args, cgroup,
@@ -82,8 +108,13 @@ static const struct opt options[] = {
 		.details = "In the hierarchy that has the controller cpu. / is the root alone."),
 	OPT_FLAG('U', "no-kernel", struct profile_args, no_kernel, "no frames of the kernel"),
 	OPT_FLAG('K', "no-user", struct profile_args, no_user, "no frames of programs"),
-	OPT_DURATION('d', "duration", "SECONDS", struct profile_args, duration_ns, SECOND_NS, 10 * MS_NS, YEAR_NS,
-		"stop after this time; until Ctrl-C if not given", .heading = "How long",
+	OPT_CHOICE(0, "unwind", "HOW", struct profile_args, unwind, unwind_names, "how stacks of programs are walked",
+		.details = "table: by what files have for exceptions (.eh_frame), without frame pointers; code without, as of JITs, by frame "
+			   "pointers. fp: by frame pointers alone, which costs less. dwarf: registers and 64 KiB of the stack are copied with each "
+			   "sample and walked in user space by libdw, as perf does: to compare with, at a far higher cost. auto: table "
+			   "where the kernel can, else fp."),
+	OPT_DURATION(0, "duration", "SECONDS", struct profile_args, duration_ns, SECOND_NS, 10 * MS_NS, YEAR_NS,
+		"stop after this time; until Ctrl-C if not given", .heading = "How long", .old_name = 'd',
 		.details = "If not given and standard output is not a terminal, 5 seconds."),
 	OPT_U64(0, "max-samples", "N", struct profile_args, max_samples, 1, INT64_MAX, "stop after N samples"),
 	PROFILE_FILES_OPTIONS(struct profile_args, to),
@@ -93,7 +124,11 @@ static const struct opt options[] = {
 		"one JSON object: functions, their stacks, and the options of the profile",
 		.heading = "How to show it"),
 	OPT_FLAG(0, "no-stacks", struct profile_args, no_stacks, "leave the stacks of functions out of the JSON"),
-	OPT_FLAG(0, "lines", struct profile_args, wants_lines, "files, lines and inlined calls too, from debug information"),
+	OPT_CHOICE(0, "by", "WHAT", struct profile_args, by, by_names, "what a row of the list adds up",
+		.details = "function, thread, process, comm (threads of one name), cgroup, or with --off-cpu: wait, what tasks waited for. JSON "
+			   "has the same in 'groups'."),
+	OPT_FLAG(0, "lines", struct profile_args, wants_lines,
+		"files, lines and inlined calls too, from debug information; a row of the list is a line"),
 	OPT_FLAG(0, "total", struct profile_args, is_by_total, "sort functions by their time including callees"),
 	OPT_U64('n', "limit", "N", struct profile_args, limit, 1, UINT32_MAX, "show at most N functions",
 		.details = "If not given, 50 in JSON, as many as the terminal has room for in a live list, else 30."),
@@ -103,11 +138,13 @@ static const struct opt options[] = {
 
 static const struct opt_example examples[] = {
 	{ "schedscope profile", "watch which functions take the CPUs, until Ctrl-C" },
-	{ "schedscope profile -d 10 --flamegraph cpu.svg", "ten seconds of the whole machine as a flame graph" },
-	{ "schedscope profile --off-cpu -p 4711 -d 10 --flamegraph off.html", "where a process blocks, and for how long" },
+	{ "schedscope profile --duration 10 --flamegraph cpu.svg", "ten seconds of the whole machine as a flame graph" },
+	{ "schedscope profile --off-cpu -p 4711 --duration 10 --flamegraph off.html", "where a process blocks, and for how long" },
+	{ "schedscope profile --off-cpu --by wait --duration 10", "what the tasks of the machine wait for" },
+	{ "schedscope profile --wall -- make -j8", "which part of a build runs alone, and holds up the rest" },
 	{ "schedscope profile -e page-faults --period 1 -- ./server", "the code that touches new memory" },
-	{ "schedscope profile -e tracepoint:sched:sched_migrate_task -d 5", "the code that moves tasks between CPUs" },
-	{ "schedscope profile -d 10 --folded old.txt; ...; schedscope profile -d 10 --diff old.txt --flamegraph change.svg",
+	{ "schedscope profile -e tracepoint:sched:sched_migrate_task --duration 5", "the code that moves tasks between CPUs" },
+	{ "schedscope profile --duration 10 --folded old.txt; ...; schedscope profile --duration 10 --diff old.txt --flamegraph change.svg",
 	  "what a change made slower (red) and faster (blue)" },
 	{ 0 },
 };
@@ -149,13 +186,26 @@ static int check(const struct profile_args *args, const struct opt_list *command
 	if (args->is_json && profile_files_take_stdout(&args->to))
 		return diag_set(d, -EINVAL, "give a file to one of them",
 		                "--json and a file '-' both are standard output");
+	if (args->is_wall && (args->is_off_cpu || args->is_waker || args->period))
+		return diag_set(
+			d, -EINVAL, "leave one out",
+			"--wall weighs CPU samples at a frequency: not with --off-cpu, --wakers or --period");
+	if (args->by == 1 + PROFILE_GROUP_WAIT && !args->is_off_cpu)
+		return diag_set(d, -EINVAL, "add --off-cpu", "--by wait is about waits");
+	if (args->by && args->diff)
+		return diag_set(d, -EINVAL, "leave one out", "--diff compares functions, not --by");
+	if (args->by && args->is_by_total)
+		return diag_set(d, -EINVAL, "leave one out", "--total sorts functions, not --by");
 	if (args->min_off_ns && !args->is_off_cpu)
 		return diag_set(d, -EINVAL, "add --off-cpu", "--min-off is about waits");
+	if (profile_files_check(&args->to, d))
+		return d->code;
 	return args->pid ? cli_check_pid(args->pid, d) : 0;
 }
 
-static void show_head(struct profile_run *r, FILE *out)
+static void show_head(struct profile_run *r, const struct profile *p, FILE *out)
 {
+	const struct profile_facts *f = profile_facts(p);
 	struct profiler_status s;
 	char rate[32] = "";
 
@@ -167,6 +217,10 @@ static void show_head(struct profile_run *r, FILE *out)
 	fprintf(out, "%s%s, %.1f s: %llu samples", s.event, rate, (double)s.duration_ns / 1e9,
 	        (unsigned long long)s.samples);
 	fprintf(out, ", %llu lost", (unsigned long long)s.lost);
+	if (f->broken)
+		fprintf(out,
+		        f->ends[PROF_END_WHOLE] ? ", %llu not whole" : ", %llu without callers",
+		        (unsigned long long)f->broken);
 	if (s.nr_skipped)
 		fprintf(out, ", %u CPUs not sampled", s.nr_skipped);
 	if (s.throttled)
@@ -188,6 +242,7 @@ static int show_table(struct profile_run *r, const struct profile *p)
 		.limit = (uint32_t)r->args->limit,
 		.width = (uint32_t)trace_args_width(),
 		.is_by_total = r->args->is_by_total,
+		.is_by_line = r->args->wants_lines,
 		.is_colored = wants_colours(),
 		.before = r->before,
 	};
@@ -197,6 +252,8 @@ static int show_table(struct profile_run *r, const struct profile *p)
 		                                 : DEFAULT_TOP;
 	if (r->is_live)
 		fputs("\033[H\033[J", stdout);
+	if (r->args->by)
+		return profile_groups_table(p, (enum profile_by)(r->args->by - 1), &cfg, stdout);
 	return profile_top(p, &cfg, stdout);
 }
 
@@ -212,6 +269,8 @@ static int show_json(struct profile_run *r, const struct profile *p)
 	jw_init(&w, stdout, true);
 	jw_begin_object(&w, NULL);
 	profile_results(p, &cfg, &w);
+	if (r->args->by)
+		profile_groups_json(p, (enum profile_by)(r->args->by - 1), cfg.limit, &w);
 	profiler_status_json(&w, "profiler", &status);
 	jw_end_object(&w);
 	return jw_finish(&w);
@@ -232,7 +291,7 @@ static int show(struct profile_run *r, bool is_final)
 	if (r->args->is_json)
 		return is_final ? cli_written(show_json(r, p), r->d) : 0;
 	if (is_final && profile_files_any(&r->args->to)) {
-		show_head(r, stderr);
+		show_head(r, p, stderr);
 		return 0;
 	}
 	err = show_table(r, p);
@@ -290,7 +349,11 @@ static int start(struct profile_run *r, char *const *words)
 		.min_off_ns = args->min_off_ns,
 		.no_kernel = args->no_kernel,
 		.no_user = args->no_user,
+		.unwind = (enum profiler_unwind)args->unwind,
+		.copies_early = true,
 		.wants_lines = args->wants_lines,
+		.wants_cgroups = args->by == 1 + PROFILE_GROUP_CGROUP,
+		.is_wall = args->is_wall,
 	};
 	int err = words ? command_start(&r->command, words, r->d) : 0;
 
@@ -312,7 +375,7 @@ static void show_remarks(struct profile_run *r)
 	profiler_status(r->profiler, &status);
 	if (status.lost)
 		log_warn(
-			"%llu samples were lost: too many different stacks at once; -p, --cgroup or --period take fewer",
+			"%llu samples were lost: too many different stacks, or copies of stacks, at once; -p, --cgroup or --period take fewer",
 			(unsigned long long)status.lost);
 	while (profiler_remark(r->profiler, &remark))
 		record_show_remark(&remark);
@@ -403,10 +466,10 @@ const struct opt_command cmd_profile = {
 		"Rates are true frequencies: at 99 Hz a CPU that is busy all the time gives 99 samples a "
 		"second. Idle CPUs are not part of a profile. Samples that had to be dropped are counted and "
 		"reported.\n\n"
-		"User stacks are walked by frame pointers. Programs and libraries that are built without them "
-		"(-fomit-frame-pointer) give stacks of one or two frames: the function is right, its callers "
-		"are missing. The number of such samples is reported. Build with -fno-omit-frame-pointer to "
-		"see them whole.",
+		"User stacks are walked by tables, which are made of what programs have for exceptions, so that "
+		"ordinary packages, which have no frame pointers, give whole stacks, too. Code without such "
+		"entries is walked by frame pointers; so is a process in its first moments, until its tables are "
+		"there. How many stacks are not whole, and why, is reported.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -6,6 +6,7 @@
 #include "abi/event_check.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/query_sql.h"
 #include "cli/trace_args.h"
@@ -43,7 +44,7 @@ static const struct query_args defaults = { 0 };
 /* clang-format off */
 static const struct opt options[] = {
 	OPT_LIST('e', "event", "EVENT[,...]", struct query_args, events,
-		"only these events: sched_switch, sched_waking, softirq, ..., all", .heading = "Which events"),
+		"only these events: sched_switch, sched_waking, softirq, ..., all", .heading = "Which events", .list = "events"),
 	OPT_LIST('w', "where", "CONDITION", struct query_args, where,
 		"only events matching a field condition: next_pid=12, prio<100, comm~ngin",
 		.details = "Operators are = != > < >= <= and ~ (contains). Given more than once, all must hold. "
@@ -52,12 +53,12 @@ static const struct opt options[] = {
 	OPT_U64(0, "offset", "N", struct query_args, offset, 0, UINT64_MAX, "skip the first N"),
 	OPT_FLAG('a', "all", struct query_args, wants_all, "no limit; without it 100 rows are shown"),
 
-	OPT_STRING('s', "select", "FIELD[,...]", struct query_args, select, "only these fields", .heading = "How to show them"),
+	OPT_STRING(0, "select", "FIELD[,...]", struct query_args, select, "only these fields", .heading = "How to show them", .old_name = 's'),
 	OPT_STRING(0, "sort", "FIELD[:desc]", struct query_args, sort, "in this order; by time if not given"),
-	OPT_STRING('g', "group-by", "FIELD", struct query_args, group_by, "one row per value of the field, with its count"),
+	OPT_STRING(0, "group-by", "FIELD", struct query_args, group_by, "one row per value of the field, with its count", .old_name = 'g'),
 	OPT_STRING(0, "agg", "FUNCTION[:FIELD]", struct query_args, aggregate,
 		"one number, or one per group: count, sum, avg, min, max, p50, p95, p99", .alias = "aggregate"),
-	OPT_CHOICE('f', "format", "FORMAT", struct query_args, shape, shapes, "table, json, jsonl (one object per line) or csv"),
+	OPT_CHOICE(0, "format", "FORMAT", struct query_args, shape, shapes, "table, json, jsonl (one object per line) or csv", .old_name = 'f'),
 	OPT_FLAG(0, "json", struct query_args, is_json, "the same as --format json"),
 	OPT_FLAG(0, "fields", struct query_args, wants_fields, "list all events with their fields and exit"),
 
@@ -74,13 +75,13 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope query t.pftrace -e sched_switch --cpu 1 -n 20",
 	  "the first 20 switches of a CPU" },
-	{ "schedscope query t.pftrace -e sched_waking -g waker_comm",
+	{ "schedscope query t.pftrace -e sched_waking --group-by waker_comm",
 	  "which tasks wake others most" },
-	{ "schedscope query t.pftrace -e sched_switch -w prev_state=2 -g prev_comm",
+	{ "schedscope query t.pftrace -e sched_switch -w prev_state=2 --group-by prev_comm",
 	  "which tasks sleep uninterruptibly" },
 	{ "schedscope query t.pftrace --tid 4242 --from 1.2s --to 1.3s",
 	  "everything about a thread, in 100 ms" },
-	{ "schedscope query t.pftrace -e sched_switch -a -f csv >switches.csv",
+	{ "schedscope query t.pftrace -e sched_switch -a --format csv >switches.csv",
 	  "all switches for a spreadsheet" },
 	{ "schedscope query t.pftrace --sql 'SELECT comm, ms(sum(dur)) AS wait_ms FROM wait GROUP BY comm ORDER BY 2 DESC LIMIT 5'",
 	  "which names waited most" },
@@ -102,6 +103,23 @@ static void list_fields(void)
 	printf("\nEvery event also has timestamp, cpu, event_type, pid, comm and cgroup.\n");
 }
 
+static int not_an_event(const char *name, struct diag *d)
+{
+	const char *names[EV_KIND_MAX + 1], *near;
+	char hint[96], shown[33];
+	size_t nr = 0;
+
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
+		if (event_type_name(kind))
+			names[nr++] = event_type_name(kind);
+	names[nr] = NULL;
+	near = opt_nearest(name, names);
+	snprintf(hint, sizeof(hint), "did you mean '%s'?", near ? near : "");
+	return diag_set(d, -EINVAL, near ? hint : "'schedscope query --fields' lists them",
+	                "'%s' is not an event",
+	                text_printable(shown, sizeof(shown), name, SIZE_MAX));
+}
+
 /* Words separated by commas; the kinds of all of them. */
 static int find_kinds(const struct opt_list *words, uint64_t *kinds, struct diag *d)
 {
@@ -119,9 +137,7 @@ static int find_kinds(const struct opt_list *words, uint64_t *kinds, struct diag
 			    event_type_name(ev_kind_by_name(name)))
 				found = EV_BIT(ev_kind_by_name(name));
 			if (!found)
-				return diag_set(d, -EINVAL,
-				                "'schedscope query --fields' lists them",
-				                "'%s' is not an event", name);
+				return not_an_event(name, d);
 			*kinds |= found;
 			at += len;
 			if (!*at)
@@ -162,7 +178,8 @@ static int make_query(const struct query_args *args, struct query *q, struct dia
 	if (!err && args->aggregate)
 		err = query_parse_fn(args->aggregate, q, d);
 	if (!err && args->wants_all && args->rows.has_limit)
-		err = diag_set(d, -EINVAL, NULL, "--all and --limit contradict each other");
+		err = diag_set(d, -EINVAL, "leave one of them out",
+		               "--all and --limit contradict each other");
 	return err;
 }
 
@@ -257,13 +274,14 @@ static int run_sql(const struct opt_command *self, const struct query_args *args
 	const char *other = given_with_sql(args);
 	struct diag d = { 0 };
 
-	if (words->nr != 1)
-		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
-	else if (other)
+	if (trace_args_one(words, "query", &d))
+		return cli_usage_error(self, &d);
+	if (other)
 		diag_set(&d, -EINVAL, "say it in WHERE, ORDER BY, GROUP BY or LIMIT of the query",
 		         "--sql does not go with %s", other);
 	else if (args->wants_all && args->rows.has_limit)
-		diag_set(&d, -EINVAL, NULL, "--all and --limit contradict each other");
+		diag_set(&d, -EINVAL, "leave one of them out",
+		         "--all and --limit contradict each other");
 	else if (strcmp(args->sql, "-") == 0 && strcmp(words->items[0], "-") == 0)
 		diag_set(&d, -EINVAL, NULL,
 		         "the query and the trace cannot both be standard input");
@@ -293,14 +311,14 @@ static int run_args(const struct opt_command *self, const struct query_args *arg
 		               : CLI_OK;
 	if (args->sql)
 		return run_sql(self, args, words);
-	if (words->nr != 1)
-		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
-	if (d.code || make_query(args, &q, &d))
+	if (trace_args_one(words, "query", &d) || make_query(args, &q, &d))
 		return cli_usage_error(self, &d);
 	if (trace_args_open(words->items[0], &d, &rec))
 		return cli_fail(&d);
 	if (trace_args_fill(&args->rows, recording_source(rec), &d, &cut))
 		return cli_usage_error(self, &d);
+	if (trace_args_find(&cut, recording_source(rec), &d))
+		return cli_fail(&d);
 	q.from_ns = cut.from_ns;
 	q.to_ns = cut.to_ns;
 	return answer(args, recording_source(rec), &q, &d) ? cli_fail(&d) : CLI_OK;

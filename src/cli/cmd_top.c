@@ -11,6 +11,7 @@
 #include "cli/top_analyses.h"
 #include "cli/top_record.h"
 #include "cli/top_replay.h"
+#include "cli/top_report.h"
 #include "cli/top_words.h"
 #include "cli/trace_args.h"
 #include "collect/bpf_order.h"
@@ -234,6 +235,7 @@ struct live_top {
 	struct top_analyses *analyses;
 	bool is_mango;
 	struct top_record record;
+	struct top_report report;
 };
 
 static int refresh(void *ctx, const struct machine_request *request, struct diag *d,
@@ -256,9 +258,23 @@ static int record(void *ctx, char *text, size_t size, struct diag *d)
 	return top_record_start(&((struct live_top *)ctx)->record, text, size, d);
 }
 
+static int report(void *ctx, char *text, size_t size, struct diag *d)
+{
+	struct live_top *top = ctx;
+	int err = top_record_start(&top->record, text, size, d);
+
+	top->report.is_wanted |= !err;
+	return err;
+}
+
 static bool message(void *ctx, char *text, size_t size)
 {
-	return top_record_message(&((struct live_top *)ctx)->record, text, size);
+	struct live_top *top = ctx;
+
+	if (!top_record_message(&top->record, text, size))
+		return top_report_message(&top->report, text, size);
+	top_report_see(&top->report, &top->record.helper, text);
+	return true;
 }
 
 static int arm(void *ctx, char *text, size_t size, struct diag *d)
@@ -320,6 +336,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 		                 .ctx = &top,
 		                 .refresh = refresh,
 		                 .record = record,
+		                 .report = report,
 		                 .arm = arm,
 		                 .kept = kept,
 		                 .message = message,
@@ -342,6 +359,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	if (!err)
 		err = loop_run(&loop, d);
 	top_analyses_free(top.analyses);
+	top_report_close(&top.report);
 	top_record_close(&top.record);
 	machine_source_close(top.source);
 	broker_stop();

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "sys/command.h"
 #include "sys/proc/proc_tasks.h"
 
 static void print(const struct diag *d)
@@ -42,6 +44,9 @@ bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
 		*exit_code = cli_usage_error(cmd, &d);
 		return false;
 	}
+	if (out->old)
+		log_warn("-%c is an old name of --%s: letters mean the same in all commands now",
+		         out->old->old_name, out->old->long_name);
 	if (out->wants_help) {
 		opt_result_done(out);
 		opt_print_help(&cli_program, cmd, opt_columns(stdout), stdout);
@@ -83,8 +88,13 @@ int cli_check_pid(uint64_t pid, struct diag *d)
 
 int cli_command_words(const struct opt_list *command, struct diag *d, char ***out)
 {
+	int err;
+
 	if (!command->nr)
 		return 0;
+	err = command_check(command->items[0], d);
+	if (err)
+		return err;
 	*out = calloc(command->nr + 1, sizeof(char *));
 	if (!*out)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");

@@ -18,6 +18,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 extern const struct opt_program cli_program;
 
 extern const struct opt_command cmd_analyze;
+extern const struct opt_command cmd_complete;
 extern const struct opt_command cmd_convert;
 extern const struct opt_command cmd_diff;
 extern const struct opt_command cmd_doctor;
@@ -30,6 +31,8 @@ extern const struct opt_command cmd_mcp;
 extern const struct opt_command cmd_profile;
 extern const struct opt_command cmd_query;
 extern const struct opt_command cmd_record;
+extern const struct opt_command cmd_report;
+extern const struct opt_command cmd_serve;
 extern const struct opt_command cmd_stat;
 extern const struct opt_command cmd_top;
 
@@ -41,7 +44,7 @@ MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d
 /* Whether -p names a process: -ESRCH with a diag if there is none, or for a thread of another process. */
 MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
 
-/* The words of a command, ended by NULL and lent; *out, to be freed, stays NULL without any. */
+/* The words of a command that there is, ended by NULL and lent; *out, to be freed, stays NULL without any. */
 MUST_USE int cli_command_words(const struct opt_list *command, struct diag *d, char ***out);
 
 /* Whether standard output is a pipe without a reader, as in "| head". */

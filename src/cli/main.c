@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "abi/stat.h"
+#include "base/version.h"
 #include "cli/command.h"
 #include "sys/rights/privilege.h"
 
@@ -20,6 +21,7 @@ static const struct opt main_options[] = {
 };
 
 /* A new command is one line here, in the order of --help. */
+/* clang-format off */
 static const struct opt_command *const commands[] = {
 	&cmd_top,
 	&cmd_stat,
@@ -29,15 +31,19 @@ static const struct opt_command *const commands[] = {
 	&cmd_query,
 	&cmd_explain,
 	&cmd_diff,
+	&cmd_report,
 	&cmd_export,
 	&cmd_convert,
+	&cmd_serve,
 	&cmd_mcp,
 	&cmd_doctor,
 	&cmd_generate_completions,
 	&cmd_generate_man,
+	&cmd_complete,
 	&cmd_help,
 	NULL,
 };
+/* clang-format on */
 
 /* The meaning of every number, in short; docs/definitions.md has the whole of it. */
 static const char description[] =
@@ -88,7 +94,7 @@ static const struct opt_example examples[] = {
 
 const struct opt_program cli_program = {
 	.name = "schedscope",
-	.version = SCHEDSCOPE_VERSION,
+	.version = schedscope_version,
 	.date = "2026-11-15",
 	.summary = "show what the Linux scheduler does",
 	.description = description,

@@ -102,20 +102,50 @@ static int failed(const struct output *o, int err, struct diag *d)
 	                o->path);
 }
 
-int output_open(const char *path, struct diag *d, struct output **out)
+/* Takes the path. */
+static int open_as(char *path, int (*open_it)(struct output *o), struct diag *d,
+                   struct output **out)
 {
 	SCOPED(scoped_output) struct output *o = calloc(1, sizeof(*o));
 	int err;
 
-	if (!o)
+	if (!o || !path) {
+		free(path);
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	}
 	o->dir_fd = -1;
-	o->path = strdup(path);
-	err = o->path ? open_target(o) : -ENOMEM;
+	o->path = path;
+	err = open_it(o);
 	if (err)
-		return o->path ? failed(o, err, d) : diag_set(d, err, NULL, "out of memory");
+		return failed(o, err, d);
 	*out = TAKE_PTR(o);
 	return 0;
+}
+
+int output_open(const char *path, struct diag *d, struct output **out)
+{
+	return open_as(strdup(path), open_target, d, out);
+}
+
+/* What has the name now does not matter, unless it is a directory, which no file replaces. */
+static int open_name(struct output *o)
+{
+	SCOPED(scoped_free) char *path = strdup(o->path);
+	struct stat st;
+
+	o->mode = default_mode();
+	if (!path)
+		return -ENOMEM;
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return open_place(o, path);
+}
+
+int output_open_in(const char *dir, const char *name, struct diag *d, struct output **out)
+{
+	char *path = NULL;
+
+	return open_as(asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path, open_name, d, out);
 }
 
 /* A name beside the target that no other file has: a descriptor or -errno. */

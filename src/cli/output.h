@@ -21,6 +21,8 @@ typedef void output_fn(const void *ctx, FILE *out);
 struct output;
 
 MUST_USE int output_open(const char *path, struct diag *d, struct output **out);
+/* A file of a directory in which others may write: a link of that name is replaced, never followed. */
+MUST_USE int output_open_in(const char *dir, const char *name, struct diag *d, struct output **out);
 MUST_USE int output_fill(struct output *o, output_fn *fn, const void *ctx, struct diag *d);
 void output_close(struct output *o); /* NULL is fine */
 

@@ -5,6 +5,7 @@
 #include "cli/top_blame.h"
 #include "cli/top_events.h"
 #include "cli/top_ledger.h"
+#include "cli/top_verdict.h"
 #include "live/live_analyzers.h"
 
 struct top_analyses {
@@ -12,6 +13,8 @@ struct top_analyses {
 	struct machine shown;
 	struct top_blame blame;
 	struct top_ledger ledger;
+	struct top_verdict verdict; /* of a recording: a live machine has its own */
+	uint64_t verdict_from_ns, verdict_to_ns;
 	enum pass_by by;
 	uint32_t needs, tid; /* that the data is for */
 	struct diag diag;
@@ -71,6 +74,22 @@ static void answer(struct top_analyses *a, const struct machine *m)
 	forget(a, a->diag.what);
 }
 
+/* Explained again when another interval is shown. */
+static void show_verdict(struct top_analyses *a, const struct machine_request *request)
+{
+	struct diag d = { 0 };
+	struct top_window w;
+
+	if (!a->events.recording || !(request->needs & MACHINE_VERDICT))
+		return;
+	top_events_of_play(&a->events, &a->shown, &w);
+	if (w.from_ns != a->verdict_from_ns || w.to_ns != a->verdict_to_ns)
+		top_verdict_fill(&a->verdict, &w, &d);
+	a->verdict_from_ns = w.from_ns;
+	a->verdict_to_ns = w.to_ns;
+	a->shown.verdict = a->verdict.verdict.text ? &a->verdict.verdict : NULL;
+}
+
 void top_analyses_show(struct top_analyses *a, const struct machine_request *request,
                        const struct machine **m)
 {
@@ -79,13 +98,14 @@ void top_analyses_show(struct top_analyses *a, const struct machine_request *req
 	if (!a)
 		return;
 	ask(a, needs, needs & MACHINE_LEDGER ? request->tid : 0);
+	a->shown = **m;
+	show_verdict(a, request);
+	*m = &a->shown;
 	if (!needs || (needs == MACHINE_LEDGER && !a->tid)) {
 		top_events_stop(&a->events);
 		return;
 	}
 	answer(a, *m);
-	a->shown = **m;
 	a->shown.blame = needs & MACHINE_BLAME ? &a->blame.blame : NULL;
 	a->shown.ledger = needs & MACHINE_LEDGER ? &a->ledger.ledger : NULL;
-	*m = &a->shown;
 }

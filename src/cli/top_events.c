@@ -46,7 +46,7 @@ void top_events_stop(struct top_events *e)
 	*e = (struct top_events){ .recording = e->recording };
 }
 
-/* Whether there is a run for them; a failure is told once. */
+/* Whether there is a run for them; a failure is reported once. */
 static bool is_running(struct top_events *e, uint32_t analyzers, struct diag *d)
 {
 	const struct machine_attach_cfg job = { load, unload, analyzers };
@@ -94,16 +94,23 @@ static bool live_window(struct top_events *e, uint32_t analyzers, struct diag *d
 	return true;
 }
 
-static bool recorded_window(const struct top_events *e, const struct machine *m,
-                            struct top_window *out)
+void top_events_of_play(const struct top_events *e, const struct machine *m, struct top_window *out)
 {
 	uint64_t length_ns = (uint64_t)(m->interval_s * 1e9);
 
+	*out = (struct top_window){ .source = e->recording };
 	if (!m->play)
-		return false;
-	out->source = e->recording;
+		return;
 	out->to_ns = m->play->position_ns;
 	out->from_ns = out->to_ns > length_ns ? out->to_ns - length_ns : 0;
+}
+
+static bool recorded_window(const struct top_events *e, const struct machine *m,
+                            struct top_window *out)
+{
+	if (!m->play)
+		return false;
+	top_events_of_play(e, m, out);
 	return out->from_ns != e->from_ns || out->to_ns != e->to_ns;
 }
 

@@ -36,6 +36,9 @@ struct top_window {
 /* analyzers: a set of live/live_analyzers. False = nothing new; what is wrong is in d. */
 bool top_events_window(struct top_events *e, uint32_t analyzers, const struct machine *m,
                        struct diag *d, struct top_window *out);
+/* The interval of a recording that is shown; empty for a live machine. */
+void top_events_of_play(const struct top_events *e, const struct machine *m,
+                        struct top_window *out);
 /* The next window is new, for another question; what could not be loaded is tried again. */
 void top_events_renew(struct top_events *e);
 /* Ends the recording of events. */

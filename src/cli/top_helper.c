@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,16 +18,19 @@
 #include "base/text.h"
 #include "sys/rights/caps.h"
 #include "sys/rights/fd_packet.h"
+#include "sys/rights/privilege.h"
 #include "tui/config.h"
 
 #define SETTINGS_MAX ((size_t)1 << 20)
+#define RECORDING    ".pftrace" /* how names of recordings end */
 
 extern char **environ;
 
-enum { ASK_RECORD, ASK_KEEP, ASK_SAVE };
+enum { ASK_RECORD, ASK_KEEP, ASK_SAVE, ASK_REPORT };
 
 struct request {
 	uint32_t what;
+	char path[PATH_MAX]; /* of a report: its recording */
 };
 
 struct helper_answer {
@@ -131,6 +135,100 @@ static int keep_here(const struct top_helper *h, int said)
 	return spawn(words, said);
 }
 
+/* One of our own recordings: a file of the prefix, in the same directory. */
+static bool is_recording(const struct top_helper *h, const char *path)
+{
+	size_t len = strnlen(path, PATH_MAX), prefix = strlen(h->prefix), end = strlen(RECORDING);
+
+	return len < PATH_MAX && len > prefix + end && strncmp(path, h->prefix, prefix) == 0 &&
+	       !strchr(path + prefix, '/') && strcmp(path + len - end, RECORDING) == 0;
+}
+
+/* A recording, and the page that is made of it. */
+struct report_files {
+	int in, out;
+	char page[PATH_MAX + 8];
+};
+
+/* Both files, opened with the rights that there are: the recording, and a new page beside it. */
+static int open_files(const char *path, struct report_files *f)
+{
+	struct stat st;
+
+	f->in = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (f->in < 0)
+		return -errno;
+	if (fstat(f->in, &st) || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(f->page, sizeof(f->page), "%.*s.html", (int)(strlen(path) - strlen(RECORDING)),
+	         path);
+	f->out = open(f->page, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return f->out < 0 ? -errno : 0;
+}
+
+/* What a file holds is not to be trusted: it is read without any rights. */
+static _Noreturn void be_reporter(const char *path, const struct report_files *f, int said)
+{
+	const char *slash = strrchr(path, '/');
+	char title[PATH_MAX + 32];
+	char *const words[] = { "schedscope", "report", "-", "-o", "-", "--title", title, NULL };
+	sigset_t none;
+
+	snprintf(title, sizeof(title), "What the scheduler did: %s", slash ? slash + 1 : path);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(f->in, STDIN_FILENO) >= 0 && dup2(f->out, STDOUT_FILENO) >= 0 &&
+	    dup2(said, STDERR_FILENO) >= 0 && !privilege_drop(0, NULL))
+		execv("/proc/self/exe", words);
+	_exit(1);
+}
+
+static void remove_page(const struct report_files *f)
+{
+	struct stat ours, named;
+
+	if (fstat(f->out, &ours) == 0 && lstat(f->page, &named) == 0 &&
+	    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
+		unlink(f->page);
+}
+
+/* Waits for the report, whose process may not remove files: one that fails leaves no page behind. */
+static _Noreturn void oversee(const char *path, const struct report_files *f, int said)
+{
+	int status = -1;
+	pid_t pid;
+
+	setpgid(0, 0); /* keys of the terminal are for the screen */
+	(void)signal(SIGCHLD, SIG_DFL);
+	pid = fork();
+	if (pid == 0)
+		be_reporter(path, f, said);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		remove_page(f);
+	_exit(0);
+}
+
+static int report_here(const struct top_helper *h, const char *path, int said)
+{
+	struct report_files f = { .in = -1, .out = -1 };
+	int err = is_recording(h, path) ? open_files(path, &f) : -EINVAL;
+	pid_t pid;
+
+	if (!err) {
+		pid = fork();
+		if (pid == 0)
+			oversee(path, &f, said);
+		err = pid < 0 ? -errno : (int)pid;
+		if (err < 0)
+			remove_page(&f);
+	}
+	if (f.in >= 0)
+		close(f.in);
+	if (f.out >= 0)
+		close(f.out);
+	return err;
+}
+
 /* The text of settings is passed in an anonymous file. */
 static int save_here(int text_fd, struct helper_answer *a)
 {
@@ -158,6 +256,8 @@ static _Noreturn void serve(struct top_helper *h, int fd)
 			a.err = record_here(h, given, a.path);
 		else if (r.what == ASK_KEEP && given >= 0)
 			a.err = keep_here(h, given);
+		else if (r.what == ASK_REPORT && given >= 0)
+			a.err = report_here(h, r.path, given);
 		else
 			a.err = r.what == ASK_SAVE ? save_here(given, &a) : -EINVAL;
 		if (fd_packet_send(fd, &a, sizeof(a), -1) < 0)
@@ -223,14 +323,21 @@ void top_helper_stop(struct top_helper *h)
 	h->pid = 0;
 }
 
-static int ask(const struct top_helper *h, uint32_t what, int with, struct helper_answer *a)
+static int send_request(const struct top_helper *h, const struct request *r, int with,
+                        struct helper_answer *a)
 {
-	struct request r = { .what = what };
-	int none, err = fd_packet_send(h->fd, &r, sizeof(r), with);
+	int none, err = fd_packet_send(h->fd, r, sizeof(*r), with);
 
 	if (err >= 0)
 		err = fd_packet_receive(h->fd, a, sizeof(*a), &none);
 	return err == (int)sizeof(*a) ? 0 : err < 0 ? err : -EPIPE;
+}
+
+static int ask(const struct top_helper *h, uint32_t what, int with, struct helper_answer *a)
+{
+	struct request r = { .what = what };
+
+	return send_request(h, &r, with, a);
 }
 
 int top_helper_record(struct top_helper *h, int said, char path[PATH_MAX])
@@ -255,6 +362,19 @@ int top_helper_keep(struct top_helper *h, int said)
 	if (!h->pid)
 		return keep_here(h, said);
 	err = ask(h, ASK_KEEP, said, &a);
+	return err ? err : a.err;
+}
+
+int top_helper_report(struct top_helper *h, const char *path, int said)
+{
+	struct request r = { .what = ASK_REPORT };
+	struct helper_answer a;
+	int err;
+
+	if (!h->pid)
+		return report_here(h, path, said);
+	snprintf(r.path, sizeof(r.path), "%s", path);
+	err = send_request(h, &r, said, &a);
 	return err ? err : a.err;
 }
 

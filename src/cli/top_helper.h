@@ -34,6 +34,11 @@ void top_helper_stop(struct top_helper *h);
 MUST_USE int top_helper_record(struct top_helper *h, int said, char path[PATH_MAX]);
 /* Starts a flight recorder that talks on said: SIGUSR2 makes it write, SIGINT ends it. Its pid, or -errno. */
 MUST_USE int top_helper_keep(struct top_helper *h, int said);
+/*
+ * Starts what makes a report of one of these recordings, a page of the same name, and says on said what it wrote. It has no
+ * rights of its own. Its pid, or -errno: -EEXIST where there is a page already.
+ */
+MUST_USE int top_helper_report(struct top_helper *h, const char *path, int said);
 /* As config_store(). */
 MUST_USE int top_helper_save(struct top_helper *h, const char *text, struct diag *d,
                              char path[PATH_MAX]);

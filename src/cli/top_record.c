@@ -134,11 +134,15 @@ int top_record_arm(struct top_record *r, char *text, size_t size, struct diag *d
  * Makes a message of a line. Where a single recording went is reported last, when it has ended:
  * warnings that follow it would take its place in the notice line.
  */
-static bool take_message(struct top_record *r, const char *line, char *text, size_t size)
+static bool take_message(struct top_record *r, char *line, char *text, size_t size)
 {
 	static const char name[] = "schedscope: ", warning[] = "warning: ";
 
 	if (strncmp(line, name, strlen(name)) == 0) {
+		char *advice = strstr(line, "; --keep-mib"); /* the screen has no such option */
+
+		if (advice)
+			*advice = '\0';
 		line += strlen(name);
 		snprintf(text, size, "%s%.180s",
 		         strncmp(line, warning, strlen(warning)) == 0 ? "recorder: "

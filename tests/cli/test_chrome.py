@@ -7,11 +7,11 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import traceback
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("", "trace")]
 import scenarios  # noqa: E402
 from dialects import DIALECTS  # noqa: E402
+from tap import run_cases  # noqa: E402
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 DATA = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "tests/data"
@@ -38,7 +38,7 @@ def chrome(path, *args):
 
 
 def query(path, *args):
-    lines = run("query", path, "-a", "-f", "jsonl", *args).stdout.decode().splitlines()
+    lines = run("query", path, "-a", "--format", "jsonl", *args).stdout.decode().splitlines()
     return [{**event, **event.get("fields", {})} for event in map(json.loads, lines)]
 
 
@@ -152,18 +152,4 @@ def what_has_no_place_is_refused():
     assert run("export", "--chrome", FILES[0], "-o", "/dev/full").returncode == 1
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    for number, function in enumerate(CASES, 1):
-        try:
-            function()
-            print(f"ok {number} - {function.__name__}", flush=True)
-        except Exception:  # a failed case is reported, the others go on
-            failed += 1
-            print(f"not ok {number} - {function.__name__}")
-            print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), flush=True)
-    sys.exit(1 if failed else 0)
-
-
-main()
+sys.exit(run_cases(CASES))

@@ -51,7 +51,7 @@ def need(program):
 def shell(*command, **kwargs):
     """Runs a shell without the user's settings; returns what it printed."""
     with tempfile.TemporaryDirectory() as home:
-        env = {"PATH": os.environ["PATH"], "HOME": home, "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+        env = {"PATH": f"{os.path.dirname(SCHEDSCOPE)}:{os.environ['PATH']}", "HOME": home, "TERM": "dumb", "LC_ALL": "C.UTF-8"}
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=env, **kwargs)
     assert result.returncode == 0 and not result.stderr, f"{command}: {result.stdout}{result.stderr}"
     return result.stdout
@@ -70,7 +70,7 @@ def options(command):
 
 @case
 def the_version_is_printed():
-    assert re.fullmatch(r"schedscope \d+\.\d+\.\d+\n", succeed("--version"))
+    assert re.fullmatch(r"schedscope \d+\.\d+\.\d+([~+]\d+\.g[0-9a-f]{8})?\n", succeed("--version"))
     assert succeed("-V") == succeed("--version")
 
 
@@ -124,7 +124,8 @@ def without_a_command_it_runs_briefly_and_ends_by_itself():
 def the_nearest_command_is_suggested():
     expect_refused(["hepl"], "unknown command 'hepl'; did you mean 'help'?")
     expect_refused(["help", "generate"], "unknown command 'generate'; did you mean 'generate-completions'?")
-    expect_refused(["xyzzy"], "unknown command 'xyzzy'; see 'schedscope --help'")
+    expect_refused(["xyzzy"], "unknown command 'xyzzy'; there are top, stat, record, profile, analyze, query, explain, diff, report, "
+                   "export, convert, serve, mcp, doctor, generate-completions, help")
 
 
 @case
@@ -145,7 +146,8 @@ def the_nearest_choice_is_suggested():
 @case
 def what_cannot_be_used_is_refused():
     expect_refused(["generate-completions", "x"],
-                   "unexpected argument 'x'; see 'schedscope generate-completions --help'")
+                   "no completions are written for 'x'; there are bash, elvish, fish, powershell and zsh")
+    expect_refused(["doctor", "x"], "unexpected argument 'x'; see 'schedscope doctor --help'")
     expect_refused(["generate-completions", "-s"],
                    "option '-s' needs a value: -s SHELL; see 'schedscope generate-completions --help'")
     expect_refused(["help", "help", "help"],
@@ -154,7 +156,8 @@ def what_cannot_be_used_is_refused():
 
 @case
 def a_word_cannot_drive_the_terminal():
-    expect_refused(["\033[2J\n"], "unknown command '?[2J?'; see 'schedscope --help'")
+    expect_refused(["\033[2J\n"], "unknown command '?[2J?'; there are top, stat, record, profile, analyze, query, explain, diff, report, "
+                   "export, convert, serve, mcp, doctor, generate-completions, help")
 
 
 @case
@@ -173,7 +176,16 @@ def completions_go_to_a_file_or_to_stdout():
             assert succeed("generate-completions", "--shell", name, "--output", str(path)) == ""
             assert path.read_text() == succeed("generate-completions", "-s", name) != ""
         assert sorted(os.listdir(folder)) == SHELLS, "temporary files were left"
-    assert succeed("generate-completions") == succeed("generate-completions", "-s", "bash")
+    assert succeed("generate-completions") == succeed("generate-completions", "-s", "bash") == succeed("generate-completions", "bash")
+    expect_refused(["generate-completions", "zhs"], "no completions are written for 'zhs'; did you mean 'zsh'?")
+    expect_refused(["generate-completions", "-s", "zsh", "bash"], "more than one shell is named; name one")
+
+
+@case
+def old_letters_are_taken_and_announced():
+    done = run("analyze", "-l")
+    assert done.stdout == succeed("analyze", "--list")
+    assert done.stderr == "schedscope: warning: -l is an old name of --list: letters mean the same in all commands now\n", done.stderr
 
 
 @case
@@ -231,6 +243,11 @@ def bash_completes():
     assert bash_offers("generate-completions", "--shell", "=", "z") == ["zsh"]
     assert bash_offers("generate-completions", "-o", "/etc/passw").count("/etc/passwd") == 1
     assert bash_offers("help", "hel") == ["help"]
+    assert bash_offers("analyze", "/etc/passw").count("/etc/passwd") == 1
+    assert bash_offers("analyze", "/etc/passwd", "wakeup_l") == ["wakeup_latency"]
+    assert bash_offers("query", "f", "-e", "sched_swi") == ["sched_switch"]
+    assert bash_offers("stat", "-g", "sch") == ["schedstat"]
+    assert bash_offers("generate-completions", "z") == ["zsh"]
 
 
 @case
@@ -267,6 +284,8 @@ def fish_completes():
             assert offers(f"schedscope {command} --") == sorted(options(command)), command
         assert offers("schedscope generate-completions --shell ") == SHELLS
         assert "/etc/passwd" in offers("schedscope generate-completions -o /etc/passw")
+        assert "wakeup_latency" in offers("schedscope analyze x wakeup_l")
+        assert offers("schedscope query -e sched_swi") == ["sched_switch"]
 
 
 def expect_balanced(script):

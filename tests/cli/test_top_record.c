@@ -4,6 +4,7 @@
  */
 #include "../unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/top_record.h"
+#include "cli/top_report.h"
 #include "sys/rights/privilege.h"
 #include "tui/config.h"
 
@@ -313,6 +315,101 @@ static void without_rights_another_process_records_and_saves(void **state)
 	expect_eq(access(path, R_OK), 0);
 }
 
+#define BROKEN "not events"
+
+/* As "report - -o -" does: what it reads is the recording, what it writes the page. */
+static int play_report(void)
+{
+	char text[64];
+	ssize_t len = read(STDIN_FILENO, text, sizeof(text));
+
+	if (len <= 0 || write(STDOUT_FILENO, text, (size_t)len) != len)
+		return 1;
+	if (strncmp(text, BROKEN, strlen(BROKEN)) == 0) {
+		fprintf(stderr, "schedscope: error: this is no recording\n");
+		return 2;
+	}
+	fprintf(stderr, "standard output: 1.0 kB; web waited behind hog\n");
+	return 0;
+}
+
+static void make_file(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void a_report_follows_its_recording(void **state)
+{
+	struct harness *h = *state;
+	struct top_report r = { .is_wanted = true };
+	char path[128], page[128], message[256], text[256] = "", wanted[256];
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s_0.pftrace", h->prefix);
+	snprintf(page, sizeof(page), "%s_0.html", h->prefix);
+	make_file(path, "events");
+	top_report_see(&r, &h->r.helper, "recorder: a warning");
+	assert_true(r.is_wanted);
+	snprintf(message, sizeof(message), "recorded %s: 1.0 s, 5 events", path);
+	top_report_see(&r, &h->r.helper, message);
+	assert_false(r.is_wanted);
+	for (int i = 0; i < 10000 && !top_report_message(&r, text, sizeof(text)); i++)
+		nap();
+	snprintf(wanted, sizeof(wanted), "report %s; web waited behind hog", page);
+	assert_string_equal(text, wanted);
+	assert_false(top_report_message(&r, text, sizeof(text)));
+	in = fopen(page, "r");
+	assert_non_null(in);
+	assert_non_null(fgets(text, sizeof(text), in));
+	assert_string_equal(text, "events");
+	fclose(in);
+	top_report_close(&r);
+}
+
+static void a_report_that_fails_says_why_and_leaves_no_page(void **state)
+{
+	struct harness *h = *state;
+	struct top_report r = { .is_wanted = true };
+	char path[128], page[128], message[256], text[256] = "";
+
+	snprintf(path, sizeof(path), "%s_0.pftrace", h->prefix);
+	snprintf(page, sizeof(page), "%s_0.html", h->prefix);
+	make_file(path, BROKEN);
+	snprintf(message, sizeof(message), "recorded %s: 1.0 s, 5 events", path);
+	top_report_see(&r, &h->r.helper, message);
+	for (int i = 0; i < 10000 && !top_report_message(&r, text, sizeof(text)); i++)
+		nap();
+	assert_string_equal(text, "no report: schedscope: error: this is no recording");
+	assert_int_equal(access(page, F_OK), -1);
+	top_report_close(&r);
+}
+
+/* The process that opens them has rights: it opens nothing else. */
+static void only_recordings_of_the_screen_get_one(void **state)
+{
+	struct harness *h = *state;
+	char path[128], page[128];
+
+	expect_eq(top_helper_report(&h->r.helper, "/etc/passwd", STDERR_FILENO), -EINVAL);
+	snprintf(path, sizeof(path), "%s/../x.pftrace", h->prefix);
+	expect_eq(top_helper_report(&h->r.helper, path, STDERR_FILENO), -EINVAL);
+	snprintf(path, sizeof(path), "%s_0.html", h->prefix);
+	expect_eq(top_helper_report(&h->r.helper, path, STDERR_FILENO), -EINVAL);
+	snprintf(path, sizeof(path), "%s_0.pftrace", h->prefix);
+	expect_eq(top_helper_report(&h->r.helper, path, STDERR_FILENO), -ENOENT);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	expect_eq(top_helper_report(&h->r.helper, path, STDERR_FILENO), -ELOOP);
+	assert_int_equal(unlink(path), 0);
+	make_file(path, "events");
+	snprintf(page, sizeof(page), "%s_0.html", h->prefix);
+	make_file(page, "mine");
+	expect_eq(top_helper_report(&h->r.helper, path, STDERR_FILENO), -EEXIST);
+}
+
 int main(int argc, char **argv)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -326,6 +423,9 @@ int main(int argc, char **argv)
 		CASE(without_being_asked_for_nothing_starts),
 		CASE(a_recorder_that_cannot_run_says_why_and_the_key_records),
 		CASE(a_line_without_end_is_cut),
+		CASE(a_report_follows_its_recording),
+		CASE(a_report_that_fails_says_why_and_leaves_no_page),
+		CASE(only_recordings_of_the_screen_get_one),
 		{ geteuid() == 0
 		          ? "without_rights_another_process_records_and_saves"
 		          : "without_rights_another_process_records_and_saves # SKIP needs root",
@@ -335,5 +435,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "record") == 0)
 		return play(argc, argv);
+	if (argc > 1 && strcmp(argv[1], "report") == 0)
+		return play_report();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
