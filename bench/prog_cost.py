@@ -58,27 +58,51 @@ def wait_until_counted(tool):
     sys.exit(f"{' '.join(tool.args)} sees no switches: {tool.communicate()[1]}")
 
 
-def cost_ns(command, work):
-    """Nanoseconds of BPF programs per switch, while work() runs under a tool."""
+def parts(before, after):
+    """{name: (ns per run, runs per switch)} between two readings, of programs that ran."""
+    switches = difference(before, after)[1]
+    found = {}
+    for number, (name, ns, runs) in after.items():
+        _, ns_before, runs_before = before.get(number, (None, 0, 0))
+        if runs > runs_before and switches:
+            found[name] = ((ns - ns_before) / (runs - runs_before), (runs - runs_before) / switches)
+    return found
+
+
+def costs_of(command, work):
+    """(nanoseconds of BPF programs per switch, parts()), while work() runs under a tool."""
     tool = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wait_until_counted(tool)
     try:
         before = programs_of(tool.pid)
         work()
-        run_ns, switches = difference(before, programs_of(tool.pid))
+        after = programs_of(tool.pid)
     finally:
         tool.send_signal(signal.SIGINT)
         tool.communicate(timeout=60)
-    return run_ns / switches
+    run_ns, switches = difference(before, after)
+    return run_ns / switches, parts(before, after)
+
+
+def cost_ns(command, work):
+    """Nanoseconds of BPF programs per switch, while work() runs under a tool."""
+    return costs_of(command, work)[0]
 
 
 def compare(tools, rounds, work):
-    """{tool: median cost} of tools that take turns; prints the table."""
-    costs = {name: [] for name in tools}
+    """{tool: median cost} of tools that take turns; prints the table, with the programs of the round in the middle."""
+    rows = {name: [] for name in tools}
     with counting():
         for _ in range(rounds):
             for name, command in tools.items():
-                costs[name].append(cost_ns(command, work))
-    for name, values in costs.items():
-        print(f"{name:8} {statistics.median(values):.0f} ns of BPF programs per switch ({min(values):.0f} to {max(values):.0f})")
-    return {name: statistics.median(values) for name, values in costs.items()}
+                rows[name].append(costs_of(command, work))
+    costs = {}
+    for name, values in rows.items():
+        values.sort(key=lambda row: row[0])
+        costs[name] = statistics.median(cost for cost, _ in values)
+        print(f"{name:8} {costs[name]:.0f} ns of BPF programs per switch ({values[0][0]:.0f} to {values[-1][0]:.0f})")
+        middle = values[len(values) // 2][1]
+        for program, (ns, runs) in sorted(middle.items(), key=lambda part: -part[1][0] * part[1][1]):
+            if runs >= 0.01:
+                print(f"         {program:16} {ns:5.0f} ns, {runs:.2f} runs per switch")
+    return costs
