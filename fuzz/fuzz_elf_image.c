@@ -1,4 +1,4 @@
-/* fuzz/fuzz_elf_image — any bytes as an ELF file: its functions, ids and packed symbols, as symbol/binaries reads it. */
+/* fuzz/fuzz_elf_image — any bytes as an ELF file: its functions, ids, packed symbols and frames, as symbol/parser reads it. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
+#include "symbol/unwind_table.h"
 
 static void find_some(struct symtab *t)
 {
@@ -22,6 +23,7 @@ static void ask(const struct elf_image *e)
 {
 	SCOPED(scoped_symtab) struct symtab *t = symtab_new(1 << 16);
 	SCOPED(scoped_elf_image) struct elf_image *packed = NULL;
+	SCOPED(scoped_unwind_table) struct unwind_table *rows = NULL;
 	SCOPED(scoped_free) uint8_t *bytes = NULL;
 	uint8_t id[ELF_BUILD_ID_MAX];
 	uint64_t address;
@@ -39,6 +41,8 @@ static void ask(const struct elf_image *e)
 	    elf_image_open_bytes(bytes, len, &packed) == 0)
 		(void)!elf_image_add_functions(packed, 0x1000, t);
 	find_some(t);
+	if (unwind_table_compile(e, packed, 0x1000, &rows) == 0)
+		(void)unwind_table_rule(rows, 0x1000);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

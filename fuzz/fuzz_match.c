@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/match.h"
+#include "base/name_pattern.h"
 #include "fuzz.h"
 
 #define PATTERNS_MAX 8
@@ -42,6 +43,25 @@ static void search(const char *const *patterns, size_t nr, const char *subject, 
 	match_free(m);
 }
 
+/* A name or a glob becomes an expression that compiles, if it is short enough. */
+static void convert(const char *pattern)
+{
+	enum name_pattern_kind kind = name_pattern_kind(pattern);
+	struct match *m = NULL;
+	struct diag d = { 0 };
+	char *regex = NULL;
+	int err;
+
+	if (name_pattern_regex(pattern, &regex))
+		return;
+	err = match_new((const char *const[]){ regex }, 1, &d, &m);
+	fuzz_check(!err || err == -EINVAL);
+	match_free(m);
+	free(regex);
+	if (kind == NAME_PATTERN_REGEX)
+		fuzz_check(name_pattern_check(pattern, &d) == err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size), *at = text, *line;
@@ -51,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (nr < PATTERNS_MAX && strchr(at, '\n')) {
 		line = strsep(&at, "\n");
 		patterns[nr++] = line;
+		convert(line);
 	}
 	/* The subject may hold NULs: names are bytes with a length. */
 	search(patterns, nr, at, size - (size_t)(at - text));

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "mcp/http/http_guard.h"
-#include "mcp/http/http_token.h"
+#include "http/http_guard.h"
+#include "http/http_token.h"
 #include "mcp/message.h"
 #include "mcp/prompt.h"
 #include "mcp/resource.h"

@@ -1,12 +1,31 @@
-/* fuzz/fuzz_mmap_record — a ring of perf, as the kernel might never write it: its records and what is in them. */
+/* fuzz/fuzz_mmap_record — a ring of perf, as the kernel might never write it: its records and what is in them, mappings or stacks. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/profile.h"
+#include "collect/sample/copy_record.h"
 #include "collect/sample/mmap_record.h"
 #include "collect/sample/perf_ring.h"
 #include "fuzz.h"
+#include "sys/stack_copy.h"
 
 #define RING_BYTES 4096U
+
+/* All bytes of the stack are read, so that a size that is wrong is noticed. */
+static void read_copy(const char *bytes, size_t len)
+{
+	struct prof_stack walked;
+	struct prof_copy note;
+	struct stack_copy c;
+	volatile uint8_t last = 0;
+
+	if (copy_record_parse((const void *)bytes, len, &note, &walked, &c) != 1)
+		return;
+	for (uint32_t i = 0; i < c.bytes; i++)
+		last = c.stack[i];
+	(void)last;
+	fuzz_check(!c.walked || c.walked->nr <= PROF_DEPTH);
+}
 
 static void read_record(const struct perf_event_header *record)
 {
@@ -21,6 +40,7 @@ static void read_record(const struct perf_event_header *record)
 		fuzz_check(!r.path || strlen(r.path) < record->size);
 	}
 	(void)mmap_record_lost(copy, record->size);
+	read_copy(copy, record->size);
 	free(copy);
 }
 

@@ -31,6 +31,9 @@ WAIT_S = int(os.environ.get("LIVE_WAIT_S", "40"))  # nothing here takes longer u
 LONG_S = max(60, WAIT_S)  # for what takes long, or starts others
 IS_EMULATED = bool(os.environ.get("LIVE_EMULATED"))  # a slow CPU, and perf is for another kernel
 SLOW = 4 if IS_EMULATED else 1  # how much longer we take there
+# Of a load that is there until it is killed. Linux 6.18 was seen to run nothing else on the CPU of such a ping-pong as long as it lasted:
+# no test, nor the kernel's own workers.
+ENDLESS_MS = 15000 * SLOW
 TICK_NS = 1e9 / os.sysconf("SC_CLK_TCK")
 TOO_MUCH = 0.5  # of the value: what may be off by more says nothing
 TOO_STOLEN = 0.05  # of the CPU time: a failure says nothing of us
@@ -444,11 +447,7 @@ class Stat:
 
     def programs(self):
         """Ids of the BPF programs that it holds."""
-        found = set()
-        for info in pathlib.Path(f"/proc/{self.process.pid}/fdinfo").iterdir():
-            lines = info.read_text(encoding="ascii").splitlines()
-            found |= {int(line.split()[1]) for line in lines if line.startswith("prog_id:")}
-        return found
+        return programs_of(self.process.pid)
 
     def objects(self):
         """The reports so far."""
@@ -467,16 +466,27 @@ class Stat:
         return self.objects()[-1]
 
 
+def open_files(pid):
+    """What the kernel says of each file that a process has open, but for those that it closes meanwhile."""
+    texts = []
+    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        with contextlib.suppress(OSError):
+            texts.append(info.read_text(encoding="ascii"))
+    return texts
+
+
+def programs_of(pid):
+    """Ids of the BPF programs that a process holds."""
+    return {int(line.split()[1]) for text in open_files(pid) for line in text.splitlines() if line.startswith("prog_id:")}
+
+
 def wait_until_attached(pid):
     """BPF programs of a process are attached one after the other: until there were as many a second ago."""
     before, links, end = 0, 0, time.monotonic() + WAIT_S
     while not links or links != before:
         expect(time.monotonic() < end, f"{pid} attaches nothing")
         time.sleep(1)
-        before, links = links, 0
-        for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-            with contextlib.suppress(OSError):  # closed meanwhile
-                links += "link_type:" in info.read_text(encoding="ascii")
+        before, links = links, sum("link_type:" in text for text in open_files(pid))
 
 
 def measure(work, *args):

@@ -64,6 +64,17 @@ def child(name, work, cpus=None, before=None):
     return None
 
 
+def busy_percent(seconds=0.5):
+    """How busy the CPUs are already: others that lose more time than the planted task rank before it."""
+    def times():
+        words = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+        return int(words[3]) + int(words[4]), sum(map(int, words))
+    first = times()
+    time.sleep(seconds)
+    idle, total = (b - a for a, b in zip(first, times()))
+    return 100 * (total - idle) / max(1, total)
+
+
 def neighbour(end):
     """A server shares its CPU with two batch jobs."""
     return [child("server", lambda: serve(end), {0})] + [child("batch", lambda: busy(end), {0}) for _ in range(2)]
@@ -163,7 +174,10 @@ NAMED = {
     "fault": [r"reader \(\d+\) was blocked for .* in page faults"],
     "affinity": [r"pinned \(3 tasks\) waited", r"CPU 1 was idle, but its affinity forbids it"],
     "steal": [r"the hypervisor (stole|had)"],
+    "stall": [r"the kernel threw the sched_ext scheduler vm_stall out"],
 }
+# What has to be recorded for that, if it is more than the default.
+EVENTS = {"convoy": "default,sleep", "fsync": "default,sleep", "fault": "default,sleep"}
 PROBLEMS = {plant.__name__: plant for plant in (neighbour, quota, fifo, convoy, storm, fsync, fault, affinity)}
 _cleanups = []
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from live import LONG_S, NOBODY, SLOW, WAIT_S, Work, case, expect, expect_between, expect_near, main, need_live, scratch
+from live import ENDLESS_MS, LONG_S, NOBODY, SLOW, WAIT_S, Work, case, expect, expect_between, expect_near, main, need_live, scratch
 from pair import mount_tracefs
 from test_machine import MACHINE_DUMP, Screen, stop, wait_for_threads
 
@@ -127,7 +127,7 @@ def expect_switches(word, command=()):
     A refresh takes a moment: the kernel's count is read on both sides of it.
     """
     need_live()
-    work = Work("pingpong", rounds=100000000)
+    work = Work("pingpong", rounds=1 << 40, ms=ENDLESS_MS)
     try:
         with counting(word, command=command) as screen:
             begin(screen)

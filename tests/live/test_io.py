@@ -3,17 +3,20 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parent.parent / "mcp")]
 
-from live import NotHere, ask, case, expect, expect_between, expect_near, main, need_live, scratch, unseen_switches  # noqa: E402  pylint: disable=wrong-import-position
+from live import NotHere, ask, case, expect, expect_between, main, need_live, scratch, unseen_switches  # noqa: E402  pylint: disable=wrong-import-position
 from test_record import Record  # noqa: E402  pylint: disable=wrong-import-position
 from trace_client import Client  # noqa: E402  pylint: disable=wrong-import-position
 
 PACKETS, SYNCS, PAGES = 400, 25, 8192
 PAGE = 4096
+LARGEST_PACKET = 65536
+SKIPPED = re.compile(r"(\d+) events came while a BPF program was already running")
 # What the kernel counts of the loopback device is read around the packets alone.
 WORK = """import json, mmap, os, socket, sys
 packets, syncs, pages, page = map(int, sys.argv[2:])
@@ -46,8 +49,15 @@ def file_system(path):
     return subprocess.run(["stat", "-f", "-c", "%T", path], check=True, capture_output=True, text=True).stdout.strip()
 
 
+def received():
+    """[bytes, packets] that the kernel has counted at the loopback device."""
+    with open("/proc/net/dev", encoding="ascii") as lines:
+        line, = [line for line in lines if line.split()[0] == "lo:"]
+    return [int(word) for word in line.split()[1:3]]
+
+
 def recorded(events, *analyses):
-    """What was done, how many switches the machine hid meanwhile, and the answers."""
+    """What was done, how many events the machine hid meanwhile, and the answers."""
     with scratch() as folder:
         if "fs" in events and file_system(folder) != "ext2/ext3":
             raise NotHere("needs a temporary folder on ext4")
@@ -58,26 +68,31 @@ def recorded(events, *analyses):
             unseen = unseen_switches() - unseen
             summary = ours.finish()
         answers = [ask("analyze", ours.path, *words) for words in analyses]
-    expect(summary["lost"] == 0, f"lost: {summary}")
-    return json.loads(out.stdout) | {"unseen": unseen}, *answers
+    # An interrupt that allocates a page while the same is being recorded: the kernel runs no program within itself.
+    skipped = sum(int(number) for number in SKIPPED.findall(summary["text"]))
+    expect(summary["lost"] == skipped, f"lost: {summary}")
+    return json.loads(out.stdout) | {"unseen": unseen + skipped, "skipped": skipped}, *answers
 
 
 @case
 def packets_are_those_of_the_kernel():
+    before = received()
     work, report = recorded("default,net", ["network_io"])
+    # Other programs use the device, too: at least what the kernel counted within the recording, at most what it did around it.
+    most_bytes, most_packets = [y - x for x, y in zip(before, received())]
     device, = [row for row in report["by_device"] if row["device"] == "lo"]
     expect(work["packets"] >= PACKETS, f"{work}")
-    # Other programs may send before and after; an interrupt upon a thread of pid 1 may be hidden.
-    expect_between("received", device["rx_packets"], work["packets"], 1.5 * work["packets"], less=work["unseen"])
-    expect_between("sent", device["tx_packets"], work["packets"], 1.5 * work["packets"], less=work["unseen"])
-    expect_near("bytes of a packet", device["rx_bytes"] / device["rx_packets"], work["bytes"] / work["packets"], 0.1)
+    # An interrupt upon a thread of pid 1 may be hidden.
+    expect_between("received", device["rx_packets"], work["packets"], most_packets, less=work["unseen"])
+    expect_between("sent", device["tx_packets"], work["packets"], most_packets, less=work["unseen"])
+    expect_between("bytes received", device["rx_bytes"], work["bytes"], most_bytes, less=work["unseen"] * LARGEST_PACKET)
 
 
 @case
 def files_that_are_written_out():
     work, report = recorded("default,fs", ["file_io"])
     own, = [row for row in report["by_process"] if row["pid"] == work["pid"]]
-    expect(own["count"] == SYNCS, f"{SYNCS} times, reported: {own}")
+    expect_between("times", own["count"], SYNCS, SYNCS, less=work["skipped"])
 
 
 @case
@@ -85,7 +100,7 @@ def pages_that_a_task_touches():
     work, report = recorded("default,mm", ["memory_pressure"])
     own, = [row for row in report["allocated_by_process"] if row["pid"] == work["pid"]]
     # The start of Python, page tables and packets besides.
-    expect_between("pages of the task", own["pages"], PAGES, 2 * PAGES)
+    expect_between("pages of the task", own["pages"], PAGES, 2 * PAGES, less=work["skipped"])
 
 
 @case

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-from live import (LONG_S, NOBODY, WAIT_S, Lines, Meanwhile, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
-                  need_live, part, rows, scratch)
+from live import (ENDLESS_MS, LONG_S, NOBODY, WAIT_S, Lines, Meanwhile, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
+                  need_live, open_files, part, rows, scratch)
 
 MACHINE_DUMP = os.environ.get("MACHINE_DUMP", "build/tests/live/machine_dump")
 STATES = ("interruptible", "uninterruptible", "other")
@@ -50,12 +50,7 @@ class Screen:
 
     def programs(self):
         """How many BPF programs it holds."""
-        folder = f"/proc/{self.process.pid}/fdinfo"
-        texts = []
-        for name in os.listdir(folder):
-            with open(f"{folder}/{name}", encoding="ascii") as file:
-                texts.append(file.read())
-        return sum("prog_id:" in text for text in texts)
+        return sum("prog_id:" in text for text in open_files(self.process.pid))
 
     def attached(self):
         """Refreshes until BPF is there, and once more, so that the next refresh has an interval."""
@@ -164,6 +159,57 @@ def run_and_wait_are_the_kernels_own_without_bpf():
         expect_accounts(screen, "threads")
 
 
+def hog(cpu, fifo=0):
+    """A process that never sleeps, on one CPU; with a real-time priority, if there is one."""
+    def before_exec():
+        os.sched_setaffinity(0, {cpu})
+        if fifo:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(fifo))
+    return subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=before_exec)  # pylint: disable=subprocess-popen-preexec-fn
+
+
+@case
+def a_starved_thread_waits_at_every_refresh():
+    """The kernel counts a wait when it ends; the screen while it lasts, and in the end both have counted the same."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("needs two CPUs: one is taken")
+    os.sched_setaffinity(0, set(cpus[:-1]))
+    hogs = []
+    try:
+        with Screen() as screen:
+            screen.attached()
+            hogs = [hog(cpus[-1])]
+            victim = hogs[0].pid
+            wait_for_row(screen, victim, 1)
+            screen.refresh()
+            first, waited = sched(victim, victim), 0.0
+            hogs.append(hog(cpus[-1], fifo=5))
+            for _ in range(12):
+                before, start = sched(victim, victim), time.monotonic()
+                time.sleep(0.25)
+                refresh = screen.refresh()
+                ran = (sched(victim, victim)[0] - before[0]) / 1e9 / (time.monotonic() - start)
+                row = task(refresh, "threads", victim)
+                expect_near("run", row["run"], ran, absolute=0.15)
+                # It never sleeps, so what it did not run it waited; never more than all of the interval.
+                expect_near("run and wait", row["run"] + row["wait"], 1, absolute=0.03)
+                waited += row["wait"] * refresh["interval_s"]
+            fifo = hogs.pop()
+            fifo.kill()
+            fifo.wait()
+            time.sleep(0.25)  # the last wait ends
+            refresh = screen.refresh()
+            waited += task(refresh, "threads", victim)["wait"] * refresh["interval_s"]
+            expect(waited > 1.5, f"it waited {waited} s of 3")
+            expect_near("all its waits", waited, (sched(victim, victim)[1] - first[1]) / 1e9, absolute=0.15)
+    finally:
+        os.sched_setaffinity(0, set(cpus))
+        for one in hogs:
+            one.kill()
+            one.wait()
+
+
 @case
 def a_sleeper_is_counted_as_it_counts_itself():
     with Screen() as screen:
@@ -192,7 +238,7 @@ def a_sleeper_is_counted_as_it_counts_itself():
 def switches_of_a_pingpong_are_what_bpf_and_proc_say():
     with Screen() as with_bpf, Screen("proc=1") as by_proc:
         with_bpf.attached()
-        work = Work("pingpong", rounds=100000000)
+        work = Work("pingpong", rounds=1 << 40, ms=ENDLESS_MS)
         try:
             end = time.monotonic() + WAIT_S
             while len(players(by_proc.refresh())) < 2:
@@ -200,7 +246,7 @@ def switches_of_a_pingpong_are_what_bpf_and_proc_say():
                 time.sleep(0.05)
             with_bpf.refresh()
             by_proc.refresh()
-            time.sleep(3)
+            time.sleep(1.5)
             mine, kernels = players(with_bpf.refresh()), players(by_proc.refresh())
             expect_near("players", len(mine), 2)
             for tid, row in kernels.items():

@@ -83,7 +83,7 @@ INVERSION = Problem("inversion", "request|janitor|cruncher|workload", "request",
                     (r"request \(\d+\) waited [\d.]+s for a CPU", r"throttled"),
                     ("!no task lost",))
 PIPE = Problem("pipe", "report|feeder", "report", the_feeder_computes,
-               (r"report \(\d+\) slept .*in read\(\d+\), for data", r"feeder \(\d+\).* ran \d", r"in read; ended .*by feeder"),
+               (r"report \(\d+\) slept .*in read\(\d+\), for data", r"feeder \(\d+\).* ran (\d|all that time)", r"in read; ended .*by feeder"),
                (r"report.* for a lock", r"report \(\d+\) waited [\d.]+s for a CPU", r"throttled"),
                ("!no task lost",))
 HERD = Problem("herd", "clerk|expiry", "clerk", all_come_at_once,

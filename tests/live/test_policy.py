@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from live import WAIT_S, NotHere, ask, case, expect, main, queried, scratch, switches_of
+from live import WAIT_S, Disturbed, Meanwhile, NotHere, ask, case, expect, main, queried, scratch, switches_of
 from test_record import Record
 
 NAPS = "import time\nprint(flush=True)\nwhile True: time.sleep(0.001)"
@@ -34,10 +34,13 @@ def child(script):
 
 def let_run(pid, seconds=PAUSE):
     """For so long, and until it has left its CPU a few times."""
-    before, end = switches_of(pid)[pid], time.monotonic() + WAIT_S
+    before, end, meanwhile = switches_of(pid)[pid], time.monotonic() + WAIT_S, Meanwhile(pid)
     time.sleep(seconds)
     while switches_of(pid)[pid] < before + SWITCHES:
-        expect(time.monotonic() < end, f"{pid} does not get its CPU")
+        if time.monotonic() > end:
+            delayed_s = meanwhile.delayed_ns() / 1e9
+            expect(delayed_s > WAIT_S / 2, f"{pid} does not run, and waited for its CPU for only {delayed_s:.1f} s")
+            raise Disturbed(f"other tasks kept {pid} from its CPU for {delayed_s:.1f} s")
         time.sleep(0.01)
 
 
@@ -49,11 +52,20 @@ def without_repetition(words):
     return [word for i, word in enumerate(words) if i == 0 or word != words[i - 1]]
 
 
+def change(pid, function, *args):
+    """Lets it run after a change: (before, after, what was taken from it and what it waited until it had run)."""
+    meanwhile, before = Meanwhile(pid), boot_ns()
+    function(*args)
+    after = boot_ns()
+    let_run(pid)
+    return before, after, meanwhile.delayed_ns()
+
+
 def seen_within(times, rows, what):
     """Each change is recorded after it was made, at the next switch."""
-    for (before_ns, after_ns), row in zip(times, rows):
+    for (before_ns, after_ns, delayed_ns), row in zip(times, rows):
         late = row["timestamp"] - after_ns
-        expect(before_ns <= row["timestamp"] and late < 0.15e9, f"{what}: {late / 1e6} ms late")
+        expect(before_ns <= row["timestamp"] and late < 0.15e9 + delayed_ns, f"{what}: {late / 1e6} ms late, {delayed_ns / 1e6} delayed")
 
 
 def boot_ns():
@@ -69,14 +81,8 @@ def policies_are_recorded_as_they_change():
         with Record(os.path.join(folder, "t")) as ours:
             let_run(pid)
             for _, policy, priority, _ in steps:
-                before = boot_ns()
-                os.sched_setscheduler(pid, policy, os.sched_param(priority))
-                times.append((before, boot_ns()))
-                let_run(pid)
-            before = boot_ns()
-            os.setpriority(os.PRIO_PROCESS, pid, 5)
-            times.append((before, boot_ns()))
-            let_run(pid)
+                times.append(change(pid, os.sched_setscheduler, pid, policy, os.sched_param(priority)))
+            times.append(change(pid, os.setpriority, os.PRIO_PROCESS, pid, 5))
             ours.finish()
         rows = events_of(ours.path, "policy", pid)
         classes = {row["class"]: row for row in ask("analyze", ours.path, "process_runtime", "--by", "class", "--pid",
@@ -97,10 +103,7 @@ def cpus_are_recorded_as_they_change():
         with Record(os.path.join(folder, "t")) as ours:
             let_run(pid)
             for cpus in steps:
-                before = boot_ns()
-                os.sched_setaffinity(pid, cpus)
-                times.append((before, boot_ns()))
-                let_run(pid)
+                times.append(change(pid, os.sched_setaffinity, pid, cpus))
             ours.finish()
         rows = events_of(ours.path, "affinity", pid)
     masks = without_repetition([int(str(row["cpu_mask"]), 0) for row in rows])

@@ -154,7 +154,7 @@ FILES = ("sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore", "dac_o
 def record_has_no_rights_left():
     with scratch() as folder:
         for extra in ([], ["--stacks"], ["-s", "--pmu", "page-faults"]):
-            check(["record", "-o", f"{folder}/x.pftrace", "--duration", "20", *extra], FILES)
+            check(["record", "--force", "-o", f"{folder}/x.pftrace", "--duration", "20", *extra], FILES)
 
 
 @case
@@ -166,8 +166,8 @@ def the_flight_recorder_has_no_rights_left():
 @case
 def profile_has_no_rights_left():
     with scratch() as folder:
-        check(["profile", "-d", "20", "--folded", f"{folder}/x"], FILES)
-        check(["profile", "--off-cpu", "-d", "20", "--folded", f"{folder}/y"], FILES)
+        check(["profile", "--duration", "20", "--folded", f"{folder}/x"], FILES)
+        check(["profile", "--off-cpu", "--duration", "20", "--folded", f"{folder}/y"], FILES)
 
 
 @case
@@ -177,7 +177,7 @@ def profile_writes_its_file_where_only_root_may():
         path = pathlib.Path(folder, "x.txt")
         path.write_text("old", encoding="ascii")
         path.chmod(0o640)
-        out = output([SCHEDSCOPE, "profile", "-d", "1", "--folded", str(path), "--", "sh", "-c",
+        out = output([SCHEDSCOPE, "profile", "--duration", "1", "--folded", str(path), "--", "sh", "-c",
                       "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
         expect(out.returncode == 0, out.stderr)
         expect(os.listdir(folder) == ["x.txt"] and path.stat().st_mode & 0o777 == 0o640, f"{os.listdir(folder)}")
@@ -195,7 +195,7 @@ def the_names_of_the_kernel_and_of_roots_programs_are_found_without_rights():
         loop = [program, "-c", "while :; do :; done"]
         with subprocess.Popen(loop) as busy:
             try:
-                out = output([SCHEDSCOPE, "profile", "-d", "1", "--json", "-p", str(busy.pid)])
+                out = output([SCHEDSCOPE, "profile", "--duration", "1", "--json", "-p", str(busy.pid)])
             finally:
                 busy.kill()
         expect(out.returncode == 0 and '"secretly"' in out.stdout, out.stdout[:500] + out.stderr)
@@ -435,7 +435,7 @@ def capabilities_of_the_file_write_nothing_that_its_user_may_not():
     with with_capabilities() as program, scratch() as forbidden:
         for args in (["record", "--duration", "0.2", "-o", f"{forbidden}/x"],
                      ["record", "--keep", "1s", "--duration", "0.2", "-o", forbidden],
-                     ["profile", "-d", "0.2", "--folded", f"{forbidden}/x"],
+                     ["profile", "--duration", "0.2", "--folded", f"{forbidden}/x"],
                      ["generate-completions", "--shell", "bash", "--output", f"{forbidden}/x"]):
             out = output([*NOBODY, program, *args])
             expect(out.returncode != 0 and "ermission denied" in out.stderr, f"{args}: {out.returncode} {out.stderr}")
@@ -448,7 +448,7 @@ def capabilities_of_the_file_read_nothing_that_its_user_may_not():
         secret = os.path.join(folder, "secret")
         pathlib.Path(secret).write_text("root:$y$secret\n", encoding="ascii")
         for args in (["analyze", secret], ["stat", "-r", "0.2", "--topology", secret],
-                     ["profile", "-d", "0.2", "--diff", secret], ["top", secret], ["query", secret],
+                     ["profile", "--duration", "0.2", "--diff", secret], ["top", secret], ["query", secret],
                      ["mcp", "--http", "127.0.0.1:0", "--token-file", secret]):
             out = output([*NOBODY, program, *args])
             expect(out.returncode != 0 and "ermission denied" in out.stderr, f"{args}: {out.returncode} {out.stderr}")
@@ -473,7 +473,7 @@ def with_capabilities_of_the_file_it_measures_and_drops_them():
     with with_capabilities() as program, scratch() as folder:
         os.chmod(folder, 0o777)
         for args in (["stat", "-r", "20"], ["record", "-o", f"{folder}/x", "--duration", "20"],
-                     ["profile", "-d", "20", "--folded", f"{folder}/y"]):
+                     ["profile", "--duration", "20", "--folded", f"{folder}/y"]):
             with subprocess.Popen([*NOBODY, program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True) as process:
                 end = time.monotonic() + WAIT_S
@@ -483,6 +483,40 @@ def with_capabilities_of_the_file_it_measures_and_drops_them():
                 process.send_signal(signal.SIGINT)
                 said = process.communicate(timeout=WAIT_S)[0]
                 expect(process.returncode == 0 and caps == [0] * 4, f"{args}: {now} {said[-300:]}")
+
+
+@case
+def a_recorder_beside_serve_has_the_rights_of_a_unit():
+    """As systemd starts it: ambient capabilities, no_new_privs, and a file that gives nothing."""
+    need_live()
+    with scratch() as folder:
+        os.chmod(folder, 0o777)
+        program = os.path.join(folder, "schedscope")
+        subprocess.run(["cp", SCHEDSCOPE, program], check=True)
+        os.mkdir(dumps := os.path.join(folder, "dumps"))
+        os.chmod(dumps, 0o777)
+        caps = "+bpf,+perfmon,+sys_ptrace,+dac_read_search"
+        words = ["setpriv", "--reuid", UID, "--regid", UID, "--clear-groups", "--inh-caps", caps, "--ambient-caps", caps, "--no-new-privs",
+                 program, "serve", "--listen", "127.0.0.1:0", "--keep", dumps, "--trigger", "wakeup-latency>100s"]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            said = [process.stderr.readline()]
+            expect("metrics are at" in said[0], said[0])
+            end = time.monotonic() + WAIT_S
+            while not (recorders := recorders_of(process.pid)) and time.monotonic() < end:
+                time.sleep(0.05)
+            process.terminate()
+            said.append(process.communicate(timeout=WAIT_S)[1])
+        expect(recorders and "flight recorder: " in said[1], f"{recorders} {said}")
+
+
+def recorders_of(pid):
+    """Recorders that measure already, without rights, below the process that keeps dumps."""
+    found = [child for keeper in children(pid) for child in children(keeper)]
+    return [child for child in found if is_without_rights_of_files(status(f"/proc/{child}"))]
+
+
+def is_without_rights_of_files(now):
+    return now["NoNewPrivs"] == ["1"] and all(int(now[key][0], 16) == 0 for key in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
 
 
 if __name__ == "__main__":

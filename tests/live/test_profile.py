@@ -83,7 +83,7 @@ def alone():
     files = {name: str(path / name) for name in ("cpu.svg", "cpu.html", "cpu.folded", "cpu.pb.gz", "cpu.speedscope.json")}
     meanwhile = Meanwhile()
     with Started([*FIRST, str(SPLIT / "split_pie"), "60"]) as (program,):
-        run = profile("-F", "999", "-d", "5", "-p", str(program.pid), "--lines", "--json",
+        run = profile("-F", "999", "--duration", "5", "-p", str(program.pid), "--lines", "--json",
                       "--flamegraph", files["cpu.svg"], "--folded", files["cpu.folded"], "--pprof", files["cpu.pb.gz"],
                       "--speedscope", files["cpu.speedscope.json"])
     return {"folder": folder, "files": files, "json": json.loads(run.stdout), "pid": program.pid,
@@ -185,7 +185,7 @@ def all_ways():
         commands += [[*FIRST, gone, str(4 * SLOW)]]
         out = os.path.join(folder, "out.folded")
         # It must read them before they are gone, after seven that come first.
-        with Started([*FIRST, SCHEDSCOPE, "profile", "-F", "1999", "-d", str(6 * SLOW), "--folded", out],
+        with Started([*FIRST, SCHEDSCOPE, "profile", "-F", "1999", "--duration", str(6 * SLOW), "--folded", out],
                      stderr=subprocess.PIPE) as (ours,):
             time.sleep(0.7 * SLOW)
             with Started(*commands) as running:
@@ -251,12 +251,65 @@ def time_off_the_cpu_is_that_of_the_sleeper():
     with scratch() as folder:
         out = os.path.join(folder, "out.folded")
         sleeper = Work("sleep", nr=1, rounds=100000, us=100000)
-        run = profile("--off-cpu", "-d", "1.5", "-p", str(sleeper.process.pid), "--folded", out)
+        run = profile("--off-cpu", "--duration", "1.5", "-p", str(sleeper.process.pid), "--folded", out)
         sleeper.kill()
         rows = folded(out)
     total = sum(count for _, count in rows)
     expect(total > 0, run.stderr)
     expect(any(any("nanosleep" in frame for frame in stack) for stack, _ in rows), f"{rows[:3]}")
+
+
+def wait_channel(pid, nr=200):
+    """Where the kernel says that a process sleeps, most of the times that it is asked."""
+    seen = collections.Counter()
+    for _ in range(nr):
+        seen[pathlib.Path(f"/proc/{pid}/wchan").read_text(encoding="ascii")] += 1
+        time.sleep(0.001)
+    del seen["0"]  # it runs
+    return seen.most_common(1)[0][0] if seen else ""
+
+
+@case
+def the_function_that_waits_is_the_kernels_wait_channel():
+    """Lists of sleeps name it, and what it is for; so do processes and cgroups, whose times are those of the list"""
+    need_live()
+    words = ["perl", "-e", "while (1) { select undef, undef, undef, 0.004 }"]
+    with Started(words) as (sleeper,):
+        time.sleep(0.2)
+        channel = wait_channel(sleeper.pid)
+        if not channel:
+            raise NotHere("this kernel shows no wait channel")
+        got = {by: json.loads(profile("--off-cpu", "-p", str(sleeper.pid), "--duration", "0.5", "--json", "--no-stacks",
+                                      "--by", by).stdout) for by in ("wait", "cgroup", "process")}
+        mine = pathlib.Path(f"/proc/{sleeper.pid}/cgroup").read_text(encoding="utf-8")
+    top = got["wait"]["symbols"][0]
+    expect(top["symbol"].split(".")[0] == channel.split(".")[0], f"{top['symbol']}, and the kernel says {channel}")
+    expect(float(top["percentage"].rstrip("%")) > 95, f"{top}")
+    expect(got["wait"]["groups"][0]["wait"] == "events on files", f"{got['wait']['groups']}")
+    for by, name in (("process", "perl"), ("cgroup", None)):
+        groups = got[by]["groups"]
+        expect(sum(g["value"] for g in groups) == got[by]["total_count"] > 0, f"{by}: {groups}")
+        expect(len(groups) == 1 and groups[0]["most_in"] == top["symbol"], f"{by}: {groups}")
+        expect(name is None or groups[0][by] == name, f"{groups}")
+    expect(f":{got['cgroup']['groups'][0]['cgroup']}\n" in mine, f"{got['cgroup']['groups']}: {mine}")
+
+
+@case
+def by_wall_clock_what_runs_at_the_same_time_shares_it():
+    """With all CPUs busy the whole is the time that went by, however many; a program of one thread has all of its own time"""
+    need_live()
+    hz, cpus = 499, sorted(os.sched_getaffinity(0))
+    sample_ns = 10**9 // hz
+    with Started(*(["taskset", "-c", str(cpu), "perl", "-e", "1 while 1"] for cpu in cpus)) as burners:
+        time.sleep(0.2)
+        every = json.loads(profile("--wall", "-F", str(hz), "--duration", "1", "--json", "--no-stacks").stdout)
+        one = json.loads(profile("--wall", "-F", str(hz), "--duration", "1", "-p", str(burners[0].pid), "--json", "--no-stacks").stdout)
+    expect(every["unit"] == "ns" and every["lost"] == 0, f"{every['unit']}, {every['lost']} lost")
+    if os.cpu_count() == len(cpus):
+        expect_near("wall clock of a busy machine", every["total_count"], every["duration_ns"], relative=0.05)
+        expect_near("its CPU time", every["total_samples"] * sample_ns, every["duration_ns"] * len(cpus), relative=0.05)
+    expect(one["total_samples"] >= 1 and one["total_count"] == one["total_samples"] * sample_ns,
+           f"{one['total_count']} of {one['total_samples']} samples")
 
 
 @case
@@ -268,7 +321,7 @@ def tracepoints_and_wakers_have_stacks():
                                  stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             for words in (["-e", "tracepoint:sched:sched_switch"], ["--wakers"]):
-                profile(*words, "-d", "1", "--folded", out)
+                profile(*words, "--duration", "1", "--folded", out)
                 rows = [(stack, count) for stack, count in folded(out) if any("pipe" in frame for frame in stack)]
                 expect(sum(count for _, count in rows) > 1000, f"{words}: {rows[:3]}")
         finally:
@@ -283,7 +336,7 @@ def a_difference_is_red_and_blue():
     with scratch() as folder:
         out = os.path.join(folder, "diff.svg")
         with Started([*FIRST, str(SPLIT / "split_pie"), "60"]) as (program,):
-            profile("-F", "999", "-d", "1", "-p", str(program.pid), "--diff", got["files"]["cpu.folded"], "--flamegraph", out)
+            profile("-F", "999", "--duration", "1", "-p", str(program.pid), "--diff", got["files"]["cpu.folded"], "--flamegraph", out)
         svg = pathlib.Path(out).read_text(encoding="utf-8")
     expect("part_seventy" in svg, "no names in the difference")
 
@@ -293,12 +346,12 @@ def what_cannot_be_done_is_said_in_one_sentence():
     with Started(["sleep", "60"]) as (process,):
         gone = process.pid
     for args, word in ((["-e", "no-such-event"], "no-such-event"), (["-e", "tracepoint:sched:no_such"], "no_such"),
-                       (["-p", str(gone)], str(gone)), (["-C", "4000"], "4000"), (["-F", "9", "--period", "9"], "contradict"),
+                       (["-p", str(gone)], str(gone)), (["--cpu", "4000"], "4000"), (["-F", "9", "--period", "9"], "contradict"),
                        (["-e", "cycles", "--off-cpu"], "contradict"), (["--diff", "/nowhere"], "/nowhere"),
                        (["--flamegraph", "/nowhere/x.svg"], "/nowhere/x.svg"), (["-U", "-K"], "nothing to show"),
                        (["--folded", "/"], "directory"), (["--folded", "-", "--json"], "standard output"),
                        (["--folded", "-", "--pprof", "-"], "standard output"), (["--cgroup", "no-such-cgroup"], "no-such-cgroup")):
-        run = profile(*args, "-d", "1", check=False)
+        run = profile(*args, "--duration", "1", check=False)
         expect(run.returncode in (1, 2) and word in run.stderr, f"{args}: {run.returncode} {run.stderr}")
         lines = [line for line in run.stderr.splitlines() if line]
         expect(len(lines) == 1, f"{args}: {lines}")
@@ -307,7 +360,7 @@ def what_cannot_be_done_is_said_in_one_sentence():
 @case
 def without_privileges_the_remedy_is_reported():
     need_live()
-    run = subprocess.run([*NOBODY, SCHEDSCOPE, "profile", "-d", "1"], capture_output=True, text=True, check=False)
+    run = subprocess.run([*NOBODY, SCHEDSCOPE, "profile", "--duration", "1"], capture_output=True, text=True, check=False)
     expect(run.returncode == 1 and "setcap" in run.stderr, f"{run.returncode}: {run.stderr}")
 
 
@@ -327,7 +380,7 @@ def standard_output_may_be_a_file_that_has_something_in_it():
         path = pathlib.Path(folder, "log")
         path.write_text("before\n", encoding="utf-8")
         with open(path, "a", encoding="utf-8") as log, Started([*FIRST, str(SPLIT / "split_pie"), "60"]) as (program,):
-            subprocess.run([SCHEDSCOPE, "profile", "-F", "999", "-d", "0.5", "-p", str(program.pid), "--folded", "-"], stdout=log,
+            subprocess.run([SCHEDSCOPE, "profile", "-F", "999", "--duration", "0.5", "-p", str(program.pid), "--folded", "-"], stdout=log,
                            stderr=subprocess.DEVNULL, timeout=LONG_S, check=True)
         lines = path.read_text(encoding="utf-8").splitlines()
     expect(lines[0] == "before" and len(lines) > 1, f"{lines[:2]}")
@@ -337,9 +390,9 @@ def standard_output_may_be_a_file_that_has_something_in_it():
 def a_reader_that_leaves_is_no_failure():
     need_live()
     for words in (["-n", "3"], ["--json"], ["--folded", "-"]):
-        ours = subprocess.Popen([SCHEDSCOPE, "profile", "-d", "0.5", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ours = subprocess.Popen([SCHEDSCOPE, "profile", "--duration", "0.5", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ours.stdout.close()
-        said = ours.stderr.read()
+        said = "".join(line for line in ours.stderr if "not whole" not in line)  # of whatever else runs
         ours.stderr.close()
         expect(ours.wait(30) == 0 and "schedscope:" not in said, f"{words}: {ours.returncode} {said}")
 
@@ -375,7 +428,7 @@ def a_signal_ends_it_in_order():
         with scratch() as folder:
             out = os.path.join(folder, "out.folded")
             with Started([*FIRST, str(SPLIT / "split_pie"), "60"]) as (program,):
-                ours = subprocess.Popen([SCHEDSCOPE, "profile", "-d", "60", "-p", str(program.pid), "--folded", out],
+                ours = subprocess.Popen([SCHEDSCOPE, "profile", "--duration", "60", "-p", str(program.pid), "--folded", out],
                                         stderr=subprocess.PIPE, text=True)
                 time.sleep(seconds)
                 ours.send_signal(signal.SIGINT)

@@ -72,13 +72,13 @@ def plain(symbol, module):
     return re.sub(r"\(.*|^__pi_", "", symbol), os.path.basename(module)
 
 
-def read_perf(path):
-    """Samples by innermost function of all but ourselves."""
+def read_perf(path, tag):
+    """Samples by innermost function of tasks whose names begin with the tag."""
     counts = collections.Counter()
     text = run("perf", "script", "-i", path, "-F", "comm,ip,sym,dso", "--no-inline").stdout
     for sample in text.split("\n\n"):
         lines = [line for line in sample.splitlines() if line.strip()]
-        if len(lines) < 2 or lines[0].strip() in ("schedscope", "perf"):
+        if len(lines) < 2 or not lines[0].strip().startswith(tag):
             continue
         frame = re.match(r"\s*[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \((.*?)\)$", lines[1])
         counts[plain(frame[1], frame[2]) if frame else ("?", "?")] += 1
@@ -87,20 +87,29 @@ def read_perf(path):
 
 @once
 def same_seconds():
-    """Programs of ours and of others as perf and the command see them at the same time."""
+    """Programs of ours and of others as perf and the command see them at the same time.
+
+    perf samples all CPUs, as we do, and not the tasks of a command: its timer of a task does not run while the task is switched
+    in, and first fires 10 us later, so that it never samples the switch; the timer of a CPU does, once interrupts come back on.
+    The programs have names of their own, by which perf's samples are theirs.
+    """
     need("perf")
-    work = f"{SPLIT}/split_pie 5 & timeout 5 dd if=/dev/zero of=/dev/null bs=64k 2>/dev/null & wait"
+    tag = f"pp{os.getpid()}"
     with scratch() as folder:
-        data = os.path.join(folder, "perf.data")
+        data, own = os.path.join(folder, "perf.data"), {}
+        for name, path in (("a", f"{SPLIT}/split_pie"), ("b", shutil.which("timeout")), ("c", shutil.which("dd")), ("d", shutil.which("sh"))):
+            own[name] = os.path.join(folder, tag + name)
+            os.symlink(os.path.realpath(path), own[name])
+        work = f"{own['a']} 5 & {own['b']} 5 {own['c']} if=/dev/zero of=/dev/null bs=64k 2>/dev/null & wait"
         # With the build ids that perf looks for at the end: what we ask of the kernel must not be in its records.
-        ours = run("perf", "record", "-q", "-e", "cpu-clock", "-F", str(FREQUENCY), "-g", "-o", data, "--",
+        ours = run("perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(FREQUENCY), "-g", "-o", data, "--",
                    SCHEDSCOPE, "profile", "-e", "cpu-clock", "-F", str(FREQUENCY), "--json", "-n", "1000000", "--no-stacks",
-                   "--pprof", os.path.join(folder, "out.pb.gz"), "--", "sh", "-c", work)
+                   "--pprof", os.path.join(folder, "out.pb.gz"), "--", own["d"], "-c", work)
         sheet = json.loads(ours.stdout)
         counts = collections.Counter()
         for row in sheet["symbols"]:
             counts[plain(row["symbol"], row["module"])] += row["count"]
-        return {"perf": read_perf(data), "ours": counts, "sheet": sheet,
+        return {"perf": read_perf(data, tag), "ours": counts, "sheet": sheet,
                 "pprof": pathlib.Path(folder, "out.pb.gz").read_bytes()}
 
 

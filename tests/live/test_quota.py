@@ -7,7 +7,7 @@ import re
 import time
 
 from live import (IS_EMULATED, PERIOD_US, QUOTA_US, TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect,
-                  expect_between, expect_near, main, scratch, set_quota, throttled_by_kernel)
+                  expect_between, expect_near, main, once, scratch, set_quota, throttled_by_kernel)
 from test_record import Record
 
 WORK_MS = 3000
@@ -72,16 +72,16 @@ class Unthrottlings:
             self._tell("kprobe_events", f"-:{PROBE}")
 
 
-class Throttled:
-    """Two hogs on each of two CPUs share a quota; others may have the CPUs meanwhile."""
+class Hogs:
+    """Two hogs on each of two CPUs share a quota; others may have the CPUs meanwhile. Recorded in both ways at the same time."""
 
-    def __init__(self, is_busy, *options):
+    def __init__(self, is_busy):
         if not {0, 1} <= os.sched_getaffinity(0):
             raise NotHere("needs CPUs 0 and 1")
         with scratch() as folder, cpu_cgroups("quota") as (group,), Unthrottlings() as ends, contextlib.ExitStack() as others:
             set_quota(group)
             self.path = "/" + os.path.relpath(group, cpu_hierarchy())
-            with Record(os.path.join(folder, "t"), *options) as ours:
+            with Record(os.path.join(folder, "task")) as by_task, Record(os.path.join(folder, "cpu"), "--quota-by-cpu") as by_cpu:
                 works = [Work("hogs", nr=1, ms=WORK_MS + 1000, cpu=cpu) for cpu in (0, 1) if is_busy]
                 for work in works:
                     others.callback(work.kill)
@@ -91,16 +91,25 @@ class Throttled:
                 self.kernel_ns, self.kernel_timers = throttled_by_kernel(group)
                 ends.read()
                 self.ends = ends
-                summary = ours.finish()
-            self.victims = {row["pid"]: row for row in ask("analyze", ours.path, "blame", "--by", "thread", "-n", "10000")["victims"]}
-            # Those that start the hogs may be throttled, too.
-            throttled = [tid for tid, row in self.victims.items() if row["throttled_ns"]]
-            self.waits = {tid: ask("explain", ours.path, "--tid", str(tid), "-n", "100")["waits"] for tid in throttled}
-            self.told = ask("query", ours.path, "-e", "throttled", "--all")["events"]
-            self.begun = ask("query", ours.path, "-e", "throttle", "--all")["events"]
-            self.wasted = {tid: ask("analyze", ours.path, "wasted_cores", "--tid", str(tid)) for tid in throttled}
-        if summary["lost"]:
-            raise Disturbed(f"{summary['lost']} records were lost")
+                summaries = [by_task.finish(), by_cpu.finish()]
+            self.by_task, self.by_cpu = Throttled(self, by_task.path), Throttled(self, by_cpu.path)
+        if any(summary["lost"] for summary in summaries):
+            raise Disturbed(f"{[summary['lost'] for summary in summaries]} records were lost")
+
+
+class Throttled:
+    """What a recording of the hogs says."""
+
+    def __init__(self, hogs, path):
+        self.path, self.accounts, self.read_ns, self.ends = hogs.path, hogs.accounts, hogs.read_ns, hogs.ends
+        self.kernel_ns, self.kernel_timers = hogs.kernel_ns, hogs.kernel_timers
+        self.victims = {row["pid"]: row for row in ask("analyze", path, "blame", "--by", "thread", "-n", "10000")["victims"]}
+        # Those that start the hogs may be throttled, too.
+        throttled = [tid for tid, row in self.victims.items() if row["throttled_ns"]]
+        self.waits = {tid: ask("explain", path, "--tid", str(tid), "-n", "100")["waits"] for tid in throttled}
+        self.told = ask("query", path, "-e", "throttled", "--all")["events"]
+        self.begun = ask("query", path, "-e", "throttle", "--all")["events"]
+        self.wasted = {tid: ask("analyze", path, "wasted_cores", "--tid", str(tid)) for tid in throttled}
 
     def tids(self):
         """Of the hogs with the quota."""
@@ -181,30 +190,39 @@ class Throttled:
             expect(self.wasted[tid]["total_wait_ns"] <= row["wait_ns"] - row["throttled_ns"], f"{self.wasted[tid]}")
 
 
-def check_by_cgroup(is_busy):
-    got = Throttled(is_busy, "--quota-by-cpu")
+@once
+def with_idle_cpus():
+    return Hogs(is_busy=False)
+
+
+@once
+def with_busy_cpus():
+    return Hogs(is_busy=True)
+
+
+def check_by_cgroup(got):
     expect(got.told, "no throttling of a CPU")
     got.check()
 
 
 @case
 def throttled_time_is_that_of_the_kernel_where_cpus_are_idle():
-    Throttled(is_busy=False).check()
+    with_idle_cpus().by_task.check()
 
 
 @case
 def throttled_time_is_that_of_the_kernel_where_cpus_are_busy():
-    Throttled(is_busy=True).check()
+    with_busy_cpus().by_task.check()
 
 
 @case
 def before_linux_6_18_it_is_that_of_the_cgroup_and_the_idle_cpu():
-    check_by_cgroup(is_busy=False)
+    check_by_cgroup(with_idle_cpus().by_cpu)
 
 
 @case
 def before_linux_6_18_it_is_that_of_the_cgroup_and_the_busy_cpu():
-    check_by_cgroup(is_busy=True)
+    check_by_cgroup(with_busy_cpus().by_cpu)
 
 
 def stolen_ns():
@@ -217,9 +235,9 @@ def stolen_ns():
 def stolen_time_is_that_of_proc_stat():
     with scratch() as folder:
         with Record(os.path.join(folder, "t")) as ours:
-            keep = Work("keep", ms=5000)  # a CPU that never switches tells nothing
+            keep = Work("keep", ms=3500)  # a CPU that never switches tells nothing
             start, before = time.clock_gettime_ns(time.CLOCK_BOOTTIME), stolen_ns()
-            time.sleep(4)
+            time.sleep(3)
             end, kernel_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME), stolen_ns() - before
             keep.account()
             ours.finish()

@@ -6,6 +6,7 @@ way. As in test_stat_peers.py, a spinner of the idle class keeps perf from being
 only tasks that are born while both watch are compared.
 """
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ import time
 import pair
 from live import (IS_EMULATED, LONG_S, ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Meanwhile, NotHere, Work,
                   boot_minus_monotonic_ns, case, cpu_cgroups, cpu_hierarchy, expect, expect_between, expect_near, main, move,
-                  need_live, once, remove_cgroup, run, scratch, unseen_switches)
+                  need_live, once, programs_of, remove_cgroup, run, scratch, unseen_switches)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -65,9 +66,7 @@ class Record:
 
     def programs(self):
         """Ids of the BPF programs that it holds."""
-        lines = [line for info in pathlib.Path(f"/proc/{self.process.pid}/fdinfo").iterdir()
-                 for line in info.read_text(encoding="ascii").splitlines()]
-        return {int(line.split()[1]) for line in lines if line.startswith("prog_id:")}
+        return programs_of(self.process.pid)
 
     def wait(self):
         """Its summary, once it has ended by itself."""
@@ -408,7 +407,8 @@ def expect_incomplete(path):
     expect((said["incomplete"] or "").startswith("the recorder did not finish"), f"it says {said['incomplete']}")
     trace, ends = decoded(path), {row["cpu_id"]: row["end_timestamp"] for row in said["cpus_that_end_early"]}
     last = {cpu: events[-1]["ts"] for cpu, events in trace.events.items()}
-    expect(ends == {cpu: ts for cpu, ts in last.items() if ts < max(last.values())}, f"{ends}, {last}")
+    end = max([*last.values(), *(event["ts"] for event in trace.track_events)])  # of no CPU, such as a change of cgroup
+    expect(ends == {cpu: ts for cpu, ts in last.items() if ts < end}, f"{ends}, {last}, {end}")
 
 
 @case
@@ -518,7 +518,7 @@ def a_process_id_is_refused_inside_a_pid_namespace():
 def an_unwritable_path_is_reported_before_anything_starts():
     need_live()
     expect_refusal(1, "cannot create 'no/such/t'", "-o", "no/such/t", "--", "touch", "started")
-    expect_refusal(1, "cannot create '/'", "-o", "/", "--", "touch", "started")
+    expect_refusal(1, "cannot create '/': it is a directory; name a file in it", "-o", "/", "--", "touch", "started")
 
 
 @case
@@ -528,7 +528,8 @@ def a_command_is_recorded_from_its_first_moment_to_its_end():
         path, shell = os.path.join(folder, "t"), os.path.join(folder, f"sh-{os.getpid()}")
         os.symlink("/bin/sh", shell)
         done = run("record", "-o", path, "--", shell, "-c", "sleep 0.3; exit 3")
-        summary = summary_of(done.stderr, done.returncode)
+        expect(done.returncode == 3, f"exit {done.returncode}, and the command's was 3")
+        summary = summary_of(done.stderr, 0)
         trace = decoded(path)
     expect_between("seconds", summary["seconds"], 0.3, 2)
     expect("the command ended with 3" in summary["text"], summary["text"])
@@ -542,11 +543,90 @@ def a_command_is_recorded_from_its_first_moment_to_its_end():
 
 
 @case
-def a_command_that_does_not_exist_is_reported():
+def a_command_that_does_not_exist_is_reported_and_leaves_no_file():
+    need_live()
+    expect_refusal(1, "cannot run 'no-such-command': No such file or directory; check its name, and PATH", "-o", "t", "--", "no-such-command")
+    expect_refusal(1, "cannot run '/etc/passwd': Permission denied", "-o", "t", "--", "/etc/passwd")
+    expect_refusal(1, "cannot run './none'", "--keep", "1s", "--", "./none")
+
+
+@case
+def it_says_when_it_records_and_what_to_run_next():
     need_live()
     with scratch() as folder:
-        done = run("record", "-o", os.path.join(folder, "t"), "--", "no-such-command")
-        expect("cannot run 'no-such-command'" in done.stderr, f"said {done.stderr}")
+        path = os.path.join(folder, "a file")
+        lines = run("record", "-d", "100", "-o", path).stderr.splitlines()
+        expect(lines[0] == f"recording to {path} for 100ms (Ctrl-C ends it before)", str(lines))
+        expect(lines[-1] == f"next: schedscope analyze '{path}'", str(lines))
+        expect(not any("context switches are missing" in line for line in lines), str(lines))
+        lines = run("record", "--force", "-o", path, "--", "true").stderr.splitlines()
+        expect(lines[0] == f"recording to {path} until 'true' ends (Ctrl-C ends it before)", str(lines))
+        done = subprocess.run([SCHEDSCOPE, "record", "-d", "100", "-o", "-"], capture_output=True, check=True)
+        lines = done.stderr.decode().splitlines()
+        expect(lines[0].startswith("recording to /dev/stdout for 100ms"), str(lines))
+        expect("next:" not in lines[-1], str(lines))
+
+
+@case
+def it_exits_with_the_status_of_the_command():
+    need_live()
+    with scratch() as folder:
+        for more in ((), ("--keep", "1s")):
+            for number, (script, code) in enumerate((("exit 7", 7), ("kill -TERM $$", 143), ("true", 0))):
+                done = run("record", "-o", os.path.join(folder, f"{number}"), *more, "--", "sh", "-c", script)
+                expect(done.returncode == code, f"{more} {script}: exit {done.returncode}: {done.stderr}")
+
+
+@case
+def a_recording_that_ends_before_its_command_leaves_it_running():
+    need_live()
+    with scratch() as folder:
+        sleeper = ("sleep", f"40.{os.getpid()}")
+        # The command has what is said open for as long as it runs.
+        with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as said:
+            done = subprocess.run([SCHEDSCOPE, "record", "-d", "200", "-o", os.path.join(folder, "t"), "--", *sleeper], stderr=said, check=False)
+            said.seek(0)
+            text = said.read()
+        found = re.search(r"^'sleep' \(process (\d+)\) goes on: only the recording has ended$", text, re.M)
+        expect(found and done.returncode == 0, f"exit {done.returncode}: {text}")
+        words = pathlib.Path(f"/proc/{found[1]}/cmdline").read_bytes()
+        expect(words == "\0".join(sleeper).encode() + b"\0", f"it is {words}")
+        os.kill(int(found[1]), signal.SIGKILL)
+
+
+def ask_on_a_terminal(answer, *args):
+    """What it says on a terminal, with that answer; its exit code."""
+    master, slave = os.openpty()
+    process = subprocess.Popen([SCHEDSCOPE, "record", *args], stdin=slave, stderr=slave, start_new_session=True)
+    os.close(slave)
+    os.write(master, answer.encode() + b"\n")
+    said = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while some := os.read(master, 4096):
+            said += some
+    os.close(master)
+    return process.wait(WAIT_S), said.decode()
+
+
+@case
+def a_file_is_not_replaced_unless_it_may_be():
+    need_live()
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        pathlib.Path(path).write_text("mine", encoding="ascii")
+        done = run("record", "-d", "100", "-o", path)
+        expect(done.returncode == 1 and done.stderr == f"schedscope: cannot write '{path}': File exists; add --force to replace it, "
+               "or name another file with -o\n", f"exit {done.returncode}: {done.stderr}")
+        code, said = ask_on_a_terminal("n", "-d", "100", "-o", path)
+        expect(code == 1 and "Replace it? [y/N]" in said, f"exit {code}: {said}")
+        expect(pathlib.Path(path).read_text(encoding="ascii") == "mine", "it was replaced")
+        code, said = ask_on_a_terminal("y", "-d", "100", "-o", path)
+        expect(code == 0 and "Replace it? [y/N]" in said and "\rnext: " in said.replace("\n", "\r"), f"exit {code}: {said}")
+        decoded(path)
+        expect(run("record", "--force", "-d", "100", "-o", path).returncode == 0, "--force did not replace it")
+        empty = os.path.join(folder, "empty")  # as mktemp makes it
+        pathlib.Path(empty).touch()
+        expect(run("record", "-d", "100", "-o", empty).returncode == 0, "an empty file was not replaced")
 
 
 @case
@@ -666,8 +746,8 @@ def no_record_comes_late_with_counters():
     seen = []
     with scratch() as folder:
         while len(seen) < 3 and not any(late * 200000 <= records for records, late in seen):
-            done = subprocess.run(["taskset", "-c", str(cpus[1]), SCHEDSCOPE, "record", "--debug", "-o", os.path.join(folder, "t"),
-                                   "--pmu", "page-faults", "--ring-kib", "64", "--", "taskset", "-c", str(cpus[0]),
+            done = subprocess.run(["taskset", "-c", str(cpus[1]), SCHEDSCOPE, "record", "--force", "--debug",
+                                   "-o", os.path.join(folder, "t"), "--pmu", "page-faults", "--ring-kib", "64", "--", "taskset", "-c", str(cpus[0]),
                                    WORKLOAD, "pingpong", f"rounds={50000 if IS_EMULATED else 300000}", f"cpu={cpus[0]}"],
                                   capture_output=True, text=True, timeout=LONG_S, check=False)
             found = re.search(r"(\d+) records, \d+ held for a round, (\d+) late", done.stderr)
@@ -774,7 +854,7 @@ def a_pattern_records_a_cgroup_of_the_cpu_hierarchy_with_all_below():
 
         def recorded(pattern):
             name = os.path.join(folder, "t")
-            done = run("record", "-d", "1s", "-o", name, "--cgroup", pattern)
+            done = run("record", "--force", "-d", "1s", "-o", name, "--cgroup", pattern)
             expect(done.returncode == 0, f"{pattern}: {done.stderr}")
             told = run("analyze", name, "process_runtime", "--json", "--per-process")
             expect(told.returncode == 0, f"{pattern}: {told.stderr}, {done.stderr}")
@@ -903,6 +983,55 @@ def kinds_that_the_kernel_lacks_are_named_and_the_others_attached():
         is_loaded = any(f"on_{name}" in line for line in mine for name in ("hw_pressure", "thermal_press", "gpu_mem")
                         if name.startswith("gpu") == (kind == "GPU_MEM"))
         expect(is_there == is_loaded and is_there != is_named, f"{kind}: there {is_there}, loaded {is_loaded}: {text}")
+
+
+@case
+def a_recording_begins_and_ends_with_the_clock():
+    """Two that are started apart have the same moments: from a whole multiple of four seconds on, for one second."""
+    need_live()
+    with scratch() as folder:
+        time.sleep(4 - time.time() % 4 + 0.2)  # so that neither is asked for just before the moment
+        asked = time.time()
+        runs = []
+        for name in ("one", "two"):
+            runs.append(subprocess.Popen([SCHEDSCOPE, "record", "-o", f"{folder}/{name}", "--start-at", "/4s", "--duration", "1",
+                                          "--metadata", f"name={name}"], stderr=subprocess.PIPE, text=True))
+            time.sleep(0.3)
+        for process in runs:
+            summary_of(process.communicate(timeout=WAIT_S)[1], process.returncode)
+        found = json.loads(run("analyze", f"{folder}/one", f"{folder}/two", "--json").stdout)["recordings"]
+        starts = [json.loads(run("analyze", f"{folder}/{name}", "--json").stdout)["start_unix_timestamp"] for name in ("one", "two")]
+    moment = (asked // 4 + 1) * 4
+    for start, row in zip(starts, found):
+        expect_between("start after the moment, s", start / 1e9 - moment, 0, 0.3 * SLOW)
+        expect_between("end after the moment, s", (start + row["duration_ns"]) / 1e9 - moment, 0.9, 1 + 0.3 * SLOW)
+    expect([row["metadata"] for row in found] == ["name=one", "name=two"], found)
+
+
+@case
+def a_recording_says_which_machine_and_boot_it_is_of():
+    need_live()
+    with scratch() as folder:
+        run("record", "-o", f"{folder}/x", "--duration", "0.1", "--metadata", "role=web")
+        found = json.loads(run("analyze", f"{folder}/x", "--json").stdout)
+    expect(found["host"] == os.uname().nodename, found["host"])
+    expect(found["boot_id"] == pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip(), found["boot_id"])
+    expect(found["metadata"] == {"role": "web"}, found["metadata"])
+
+
+@case
+def one_that_is_stopped_before_its_time_is_empty():
+    need_live()
+    with scratch() as folder:
+        path = f"{folder}/x"
+        process = subprocess.Popen([SCHEDSCOPE, "record", "-o", path, "--start-at", "/24h"], stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + WAIT_S
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(0.5)  # it waits by now; a signal before ends it as any program
+        process.send_signal(signal.SIGINT)
+        summary = summary_of(process.communicate(timeout=WAIT_S)[1], process.returncode)
+    expect(summary["events"] == 0 and summary["seconds"] == 0, summary)
 
 
 if __name__ == "__main__":

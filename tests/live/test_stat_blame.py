@@ -131,7 +131,7 @@ def victims_are_chosen_and_text_is_a_table():
     name = f"chosen-{os.getpid()}"
     with victim(name):
         Work("spin", ms=400, cpu=1, fifo=1)
-        out = run("stat", "--blame", "-r", "1", "-i", "1", "-c", f"^{name}$", "--by", "tid")
+        out = run("stat", "--blame", "-r", "1", "-i", "1", "-c", f"/^{name}$/", "--by", "tid")
     expect(out.returncode == 0 and out.stderr == "", f"{out.returncode} {out.stderr}")
     lines = [line for line in out.stdout.splitlines() if "/" in line.split(" ")[0]]
     expect(lines and all(line.startswith(f"{name}/") for line in lines), out.stdout)

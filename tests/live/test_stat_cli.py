@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """What `schedscope stat` prints: on a terminal, into a pipe, as JSON."""
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 import time
 
-from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, Stat, case, expect, expect_between, expect_near, main, need_live,
-                  output, rows, run, workload)
+from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, Disturbed, Stat, case, expect, expect_between, expect_near, main, need_live,
+                  output, programs_of, rows, run, workload)
 
 CLEAR = re.compile(rb"\x1b\[(2J|H|1;1H|J|3J)")
 COUNT_RUNS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
@@ -21,11 +24,18 @@ ON_EVENTS = {"on_switch", "on_wakeup", "on_wakeup_new", "on_waking", "on_migrate
 EVIL = b"ev\x1b[2J\xffil"
 
 
-def on_terminal(*args, env=None, seconds=WAIT_S):
-    """All bytes that it writes to a terminal of its own."""
+def resize(terminal, columns, lines):
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
+def on_terminal(*args, env=None, seconds=WAIT_S, sizes=()):
+    """All bytes that it writes to a terminal of its own, which has these sizes: the first at once, the next after each screen."""
     need_live()
+    sizes = list(sizes)
     child, terminal = pty.fork()
     if not child:
+        if sizes:
+            resize(0, *sizes[0])
         os.execve(SCHEDSCOPE, [SCHEDSCOPE, "stat", *args], {**os.environ, "TERM": "xterm", **(env or {})})
     data, deadline = b"", time.monotonic() + seconds
     while time.monotonic() < deadline and select.select([terminal], [], [], deadline - time.monotonic())[0]:
@@ -36,10 +46,17 @@ def on_terminal(*args, env=None, seconds=WAIT_S):
         if not piece:
             break
         data += piece
+        if len(sizes) > data.count(b"\x1b[H") > 0:
+            resize(terminal, *sizes[data.count(b"\x1b[H")])
     os.close(terminal)
     _, status = os.waitpid(child, 0)
     expect(os.waitstatus_to_exitcode(status) == 0, f"exit {os.waitstatus_to_exitcode(status)}: {data[-300:]}")
     return data
+
+
+def delay_of(pid):
+    """Nanoseconds that its main thread has waited for a CPU, as the kernel counts them."""
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1])
 
 
 def evil_thread():
@@ -54,6 +71,42 @@ def a_terminal_is_refreshed():
     data = on_terminal("-r", "3", "-i", "1")
     expect(data.count(b"Scheduling Delays") >= 3, "fewer than 3 reports")
     expect(len(CLEAR.findall(data)) >= 2, "the screen is not cleared between reports")
+
+
+def screens(data):
+    """The lines of each screen, the final one included."""
+    return [re.sub(r"\x1b\[[0-9]*[A-Z]", "", part.decode()).strip("\r\n").split("\r\n") for part in data.split(b"\x1b[H")[1:]]
+
+
+@case
+def a_terminal_gets_one_screen_that_fits():
+    """Two hogs on one CPU wait half of the time each; what the kernel says of their delay is what is shown, at each size."""
+    sizes = [(80, 24), (40, 8), (120, 40), (200, 60)]
+    hogs = [subprocess.Popen(["taskset", "-c", "0", sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        first = [delay_of(hog.pid) for hog in hogs]
+        start = time.monotonic()
+        data = on_terminal("-r", "5", "-i", "1", "--by", "tgid", env={"LC_ALL": "C.UTF-8"}, sizes=sizes)
+        share = [(delay_of(hog.pid) - before) / (time.monotonic() - start) / 1e9 for hog, before in zip(hogs, first)]
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    shown = screens(data)
+    expect(len(shown) >= 4, f"{len(shown)} screens")
+    for lines, size in zip(shown, sizes):
+        expect(len(lines) <= size[1] and max(map(len, lines)) <= size[0], f"{size}: {lines}")
+    for lines in (shown[0], shown[2]):
+        expect(re.match(r"\d+ CPUs  busy [\d.]+%  waiting [\d.]+ per CPU  steal [\d.]+%.*  lost \d+$", lines[0]), f"first line: {lines[0]}")
+    waits = [float(re.search(r"\s(\d+)% ", line)[1]) / 100 for line in shown[-1] if line.startswith("python")]
+    expect(sum(waits) >= 0.5 * sum(share), f"the hogs waited {share}, and {waits} is shown: {shown[-1]}")
+
+
+@case
+def tables_come_on_a_terminal_where_they_are_asked_for():
+    for words in (("--rsched",), ("-g", "latency"), ("-d",), ("-l", "1us"), ("--sort", "max"), ("--outliers", "1s")):
+        data = on_terminal("-r", "0.5", *words, sizes=[(80, 24)])
+        expect(b"=== " in data, f"{words}: {data[:300]}")
 
 
 @case
@@ -83,8 +136,7 @@ def the_last_line_has_events_losses_and_cost():
 
 def runs_of(pid):
     """How often the kernel ran the programs that a process has attached to events."""
-    infos = "".join(path.read_text(encoding="ascii") for path in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir())
-    own = {int(number) for number in re.findall(r"^prog_id:\s*(\d+)", infos, re.M)}
+    own = programs_of(pid)
     listed = json.loads(output(["bpftool", "-j", "prog", "list"]).stdout)
     return sum(prog.get("run_cnt", 0) for prog in listed if prog["id"] in own and prog.get("name") in ON_EVENTS)
 
@@ -204,6 +256,9 @@ def rows_by_process_and_by_name_add_up_threads():
         key = {"comm": "napper"} if by == "comm" else {"tgid": it["pid"]}
         found = rows(report, "sleep", **key)
         expect(len(found) == 1, f"--by {by}: {len(found)} rows")
+        others = set(found[0]["tids"]) - {task["tid"] for task in it["tasks"]} - {it["pid"]}
+        if others:
+            raise Disturbed(f"--by {by}: another test has tasks of that name: {sorted(others)}")
         naps = found[0]["by_state"]["interruptible"]["count"]
         # By the kernel's count: a thread that is kept from its CPU on the way to sleep finds the timer already over, and does not.
         slept, kept = (sum(task[key] for task in it["tasks"]) for key in ("voluntary", "involuntary"))

@@ -147,7 +147,7 @@ def wrong_words_are_shown_and_nothing_is_loaded():
     expect_usage_error("race", "-g", "race")  # not a raw event 0xace
     expect_usage_error("[a", "-c", "[a")
     expect_usage_error("(b", "--global-comm", "(b")
-    expect_usage_error("*c", "--cgroup", "*c")
+    expect_usage_error("*c", "--cgroup", "/*c/")
     expect_usage_error("1x", "-i", "1x")
     expect_usage_error("-5", "-r", "-5")
     expect_usage_error("colour", "--by", "colour")

@@ -12,9 +12,9 @@ import sys
 import termios
 import time
 
-from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Meanwhile, NotHere, Stat, Work, as_nobody, case, cgroup2, cpu_cgroups,
+from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Disturbed, Meanwhile, NotHere, Stat, Work, as_nobody, case, cgroup2, cpu_cgroups,
                   expect, expect_between, expect_near, expect_sentence, expect_usage_error, is_before, main, measure, move,
-                  need_live, output, part, row, rows, scratch, workload)
+                  need_live, output, part, row, rows, run, scratch, workload)
 
 TABLES = ("latency", "waking", "sleep", "slice")
 ALL = ",".join(TABLES)
@@ -174,9 +174,12 @@ def time_away_from_the_cgroup_is_no_sample():
             expect(counts[0] == counts[1], f"{group} of {tid}: {counts[1] - counts[0]} samples while away")
         total = sum(one["count"] for one in rows(last, group)) - sum(one["count"] for one in rows(away[-1], group))
         expect(total > 20, f"{group}: {total} samples after the return")
-        longest = max(one["max_us"] for one in rows(last, group) if one["count"] and one["tid"] in tids)
-        # Other threads of theirs slept all the time, here and there: that is one sleep.
-        expect(longest < 700e3, f"{group}: a sample of {longest} us, the tasks were away for {1.5 * SLOW} s")
+        # After the return all hogs may wait for most of a second on a busy machine: the kernel places their cgroup so. What must not
+        # be is a sample that has time away in it. Other threads of theirs slept all the time, here and there: that is one sleep.
+        for one in (one for one in rows(last, group) if one["count"] and one["tid"] in tids):
+            began = one["max_time_ns"] - one["max_us"] * 1e3
+            expect(one["max_time_ns"] < left + 50e6 or began > back - 1e6,
+                   f"{group} of {one['tid']}: a sample of {one['max_us']} us from {(began - left) / 1e6} ms after leaving, back after {(back - left) / 1e6} ms")
 
 
 @case
@@ -374,9 +377,9 @@ def short_waits_can_be_hidden():
     limit = 1000
     args = ("-C", "-c", "^(hog|napper)$")
     with Stat(*args) as every, Stat(*args, "-l", str(limit)) as few:
-        hogs, nappers = Work("hogs", nr=4, ms=1500), Work("sleep", nr=3, rounds=300, us=3000)
-        hogs.account()
-        nappers.account()
+        # One after the other: nappers would cut the waits of hogs into many short ones.
+        Work("hogs", nr=4, ms=1500).account()
+        Work("sleep", nr=3, rounds=300, us=3000).account()
         everything, shown = every.finish(), {one["tid"]: one for one in rows(few.finish(), "latency")}
     expect(all(one["p50_us"] >= limit for one in shown.values()), f"below the limit: {list(shown.values())}")
     hidden = 0
@@ -386,7 +389,8 @@ def short_waits_can_be_hidden():
         is_short = one["p50_us"] < limit
         hidden += is_short
         expect((one["tid"] not in shown) == is_short, f"median {one['p50_us']} us, shown: {one['tid'] in shown}")
-    expect(hidden and shown, f"{hidden} rows hidden, {len(shown)} shown: this tests nothing")
+    if not hidden or not shown:  # other tasks cut the waits of hogs, too
+        raise Disturbed(f"{hidden} rows hidden, {len(shown)} shown: this tests nothing")
 
 
 @case
@@ -429,7 +433,36 @@ def patterns_may_ignore_case():
     expect({one["tid"] for one in found} == {task["tid"] for task in it["tasks"]}, f"rows: {found}")
     with Stat("-c", "^NAPPER$", "-g", "sleep") as stat:
         workload("sleep", nr=1, rounds=5)
-        expect(not rows(stat.finish(), "sleep"), "case is ignored without being asked for")
+        stat.process.send_signal(signal.SIGINT)
+        expect(stat.process.wait(WAIT_S) == 1, "case is ignored without being asked for")
+        stat.out.wait_for_end()
+        expect(not rows(stat.objects()[-1], "sleep"), "case is ignored without being asked for")
+
+
+@case
+def names_that_nothing_has_are_a_failure():
+    need_live()
+    for words, why in ((("--cgroup", "no-such-cgroup"), "no cgroup matched 'no-such-cgroup'"),
+                       (("-c", "no-such-name"), "nothing was seen of a thread whose name matches 'no-such-name'")):
+        done = run("stat", "-r", "0.2", *words)
+        expect(done.returncode == 1 and why in done.stderr, f"{words}: exit {done.returncode}: {done.stderr}")
+
+
+@case
+def a_name_is_a_part_a_glob_or_an_expression():
+    """One load for all of them; only the last needs a word about how it is written now."""
+    need_live()
+    load = Work("sleep", nr=1, rounds=1000, us=5000)
+    try:
+        for pattern, is_announced in (("nappe", False), ("nap*", False), ("/^nap.er$/", False), ("^napper$", True)):
+            done = run("stat", "-r", "0.5", "--json", "-g", "sleep", "-c", pattern)
+            expect(done.returncode == 0, f"{pattern}: exit {done.returncode}: {done.stderr}")
+            report = json.loads(done.stdout.splitlines()[-1])
+            expect({one["comm"] for one in rows(report, "sleep")} == {"napper"}, f"{pattern}: {rows(report, 'sleep')}")
+            expect(("write '/^napper$/'" in done.stderr) == is_announced, f"{pattern}: {done.stderr}")
+        expect(run("stat", "-r", "0.3", "-c", "appe*").returncode == 1, "a glob is about the whole name")
+    finally:
+        load.account()
 
 
 @case

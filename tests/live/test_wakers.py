@@ -139,7 +139,7 @@ def stacks_of_wakers_are_not_those_of_interrupted_tasks():
         path = record(folder, "--stacks=waker")
         said("analyze", path, "flamegraph", "--category", "waker", "--folded", folded)
         expect_timer_stacks(folded)
-        said("profile", "--wakers", "-d", str(SECONDS), "--folded", folded)
+        said("profile", "--wakers", "--duration", str(SECONDS), "--folded", folded)
         expect_timer_stacks(folded)
 
 

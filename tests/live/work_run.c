@@ -13,12 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static void pass_byte(struct truth *t, int in, int out, long rounds)
+/* Until the rounds are over, the time is, or the other side has left. */
+static void pass_byte(struct truth *t, int in, int out, long rounds, uint64_t end_ns)
 {
 	char byte = 0;
 
 	for (long i = 0; i < rounds; i++) {
-		if (read(in, &byte, 1) != 1 || write(out, &byte, 1) != 1)
+		ssize_t got = read(in, &byte, 1);
+
+		if (!got || (i % 256 == 255 && now_ns() >= end_ns))
+			return;
+		if (got != 1 || write(out, &byte, 1) != 1)
 			die("pipe");
 		t->count++;
 	}
@@ -27,7 +32,8 @@ static void pass_byte(struct truth *t, int in, int out, long rounds)
 void work_pingpong(struct work *w)
 {
 	struct truth *left = work_truth(w), *right = work_truth(w);
-	long rounds = work_number(w, "rounds", 10000);
+	long rounds = work_number(w, "rounds", 10000), ms = work_number(w, "ms", 0);
+	uint64_t end_ns = ms ? now_ns() + (uint64_t)ms * 1000000 : UINT64_MAX;
 	int there[2], back[2];
 	pid_t pid;
 
@@ -36,15 +42,17 @@ void work_pingpong(struct work *w)
 	pin((int)work_number(w, "cpu", 1));
 	pid = fork_or_die();
 	if (!pid) {
+		close(there[1]);
 		truth_begin(right, "pp-right");
-		pass_byte(right, there[0], back[1], rounds);
+		pass_byte(right, there[0], back[1], rounds, UINT64_MAX);
 		truth_end(right);
 		_exit(0);
 	}
 	truth_begin(left, "pp-left");
 	if (write(there[1], "", 1) != 1)
 		die("pipe");
-	pass_byte(left, back[0], there[1], rounds);
+	pass_byte(left, back[0], there[1], rounds, end_ns);
+	close(there[1]);
 	truth_end(left);
 	reap(pid);
 }

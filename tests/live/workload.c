@@ -282,7 +282,7 @@ static const struct kind {
 	const char *help;
 	void (*run)(struct work *w);
 } kinds[] = {
-	{ "pingpong", "rounds=N cpu=N: two processes on one CPU pass a byte through pipes",
+	{ "pingpong", "rounds=N cpu=N ms=N: two processes on one CPU pass a byte through pipes",
 	  work_pingpong },
 	{ "futex", "rounds=N: two threads on two CPUs pass a turn through a futex", work_futex },
 	{ "convoy",

@@ -105,6 +105,36 @@ def observe(name):
             "talk": stat.talk()}
 
 
+def after_two(page):
+    """What the file has when it was replaced twice: the first time it may have sums of before."""
+    for _ in range(2):
+        last, deadline = page.stat().st_ino, time.monotonic() + WAIT_S
+        while page.stat().st_ino == last:
+            if time.monotonic() > deadline:
+                raise RuntimeError("serve does not replace its file")
+            time.sleep(0.02)
+    return page.read_text(encoding="utf-8")
+
+
+def served():
+    """The same, counted by `serve`: its pages while the scheduler is in charge, and after it."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("w+") as err:
+        page = pathlib.Path(folder, "schedscope.prom")
+        daemon = subprocess.Popen([SCHEDSCOPE, "serve", "--groups", "latency,dsq", "--listen", "off", "--textfile", folder, "--every", "1s"], stderr=err)
+        deadline = time.monotonic() + WAIT_S
+        while not page.exists():
+            if daemon.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"serve: {pathlib.Path(err.name).read_text(encoding='utf-8')}")
+            time.sleep(0.05)
+        scheduler = Scheduler("vtime")
+        spin(6)
+        pages = [after_two(page)]
+        account = scheduler.end()
+        pages.append(after_two(page))
+        daemon.terminate()
+        return {"account": account, "pages": pages, "code": daemon.wait(WAIT_S), "talk": pathlib.Path(err.name).read_text(encoding="utf-8")}
+
+
 def crowded():
     """The same where the function through which all queues are filled has as many watchers as it takes."""
     with subprocess.Popen([WATCHERS, "dispatch_enqueue"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as crowd:
@@ -197,7 +227,7 @@ def off():
 
 
 def main():
-    steps = {"refresh": lambda: refresh("vtime"), "change": change, "off": off, "crowded": crowded, "asked": asked}
+    steps = {"refresh": lambda: refresh("vtime"), "change": change, "off": off, "crowded": crowded, "asked": asked, "served": served}
     for name in sys.argv[1 + IS_BY_KPROBE:]:
         start = time.monotonic()
         result = steps.get(name, lambda name=name: observe(name))()

@@ -47,7 +47,7 @@ class Record:
 
     def __init__(self, name, *more):
         self.path = f"/tmp/{name}.pftrace"
-        words = [SCHEDSCOPE, "record", "-o", self.path, "--events", "all,scx", *more]
+        words = [SCHEDSCOPE, "record", "--force", "-o", self.path, "--events", "all,scx", *more]
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         size = self._more_than(0)  # the head is there before the first event
         self._more_than(size)

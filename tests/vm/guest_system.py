@@ -133,7 +133,7 @@ def latecomer():
     set_online(3, False)
     sleeper = subprocess.Popen([sys.executable, "-c", "import os, time\nwhile not os.path.exists('/tmp/go'): time.sleep(0.1)\n"
                                 "os.sched_setaffinity(0, {3})\nwhile True: pass"])
-    profiler = start("profile", "-e", "cpu-clock", "-d", "300", "--json", "--no-stacks")
+    profiler = start("profile", "-e", "cpu-clock", "--duration", "300", "--json", "--no-stacks")
     record = start("record", "-o", "/tmp/latecomer.pftrace", "--stacks", "--pmu", "task-clock", "-p", str(sleeper.pid))
     wait_for_trace("/tmp/latecomer.pftrace")
     set_online(3, True)
@@ -152,7 +152,7 @@ def profile():
     if not HAS_PMU:
         return
     spinner = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
-    words = ["profile", "-e", "cycles", "-p", str(spinner.pid), "-d", "1", "--folded", "/tmp/cycles.folded"]
+    words = ["profile", "-e", "cycles", "-p", str(spinner.pid), "--duration", "1", "--folded", "/tmp/cycles.folded"]
     end(start(*words), "profile", None)
     spinner.kill()
     spinner.wait()
@@ -219,7 +219,7 @@ def recordings():
     if not HAS_PMU:
         del kinds["pmu"]
     for name, words in kinds.items():
-        end(start("record", "-o", "/tmp/kind.pftrace", "-d", "200", *words), f"kind_{name}", None)
+        end(start("record", "--force", "-o", "/tmp/kind.pftrace", "-d", "200", *words), f"kind_{name}", None)
 
 
 def main():

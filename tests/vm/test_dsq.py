@@ -14,7 +14,7 @@ import vm
 from live import case, expect, expect_between, main, once
 
 KERNEL, _, WAY = sys.argv.pop(1).partition("-")
-GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "refresh", "change", "off", "crowded", "asked")
+GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "refresh", "change", "off", "crowded", "asked", "served")
 GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
 KERNEL_MADE = {GLOBAL, LOCAL, BYPASS}
 QUEUES = {"fifo": set(), "vtime": set(range(100, 116)), "layered": {200, 201}}
@@ -318,6 +318,30 @@ def a_scheduler_of_some_tasks_has_those_and_no_others():
     expect(set(own) == {reported["asking"]}, f"the scheduler had {list(own)}")
     tasks = {row["tid"]: row for row in reported["report"]["groups"]["dsq_tasks"]}
     expect(set(tasks) == {reported["asking"]}, f"stat has queues of {list(tasks)}")
+
+
+def samples(page):
+    """{series: value} of a page."""
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in page.splitlines() if line and line[0] != "#"}
+
+
+@case
+def metrics_are_those_of_the_scheduler():
+    """Of the queues that only the scheduler uses: as many as ran, as long as they were in them."""
+    if WAY:
+        return  # serve has no option for kprobes
+    reported = left("served")
+    expect(reported["code"] == 0, f"{reported['talk']}")
+    within, after = map(samples, reported["pages"])
+    own = [row for dsq, row in add_up(reported["account"], "dsq").items() if dsq not in KERNEL_MADE]
+    runs, wait, placing, early = (sum(row[field] for row in own) for field in ("runs", "wait_ns", "placing_ns", "early_ns"))
+    name = 'schedscope_dsq_latency_seconds_{}{{queue="user"}}'
+    expect(after[name.format("count")] == runs > 50, f"{after[name.format('count')]} stays, expected {runs}")
+    expect_between("seconds in queues", after[name.format("sum")], (wait - placing) / 1e9 - 1e-6, (wait + placing + early) / 1e9 + 1e-6)
+    expect(within["schedscope_scx_enabled"] == 1 and after["schedscope_scx_enabled"] == 0, "whether one is in charge")
+    info = [series for series in within if series.startswith("schedscope_scx_scheduler_info{")]
+    expect(len(info) == 1 and not any("scx_scheduler_info{" in series for series in after), f"{info}")
+    expect(after["schedscope_scx_enables_total"] >= 1, f"{after['schedscope_scx_enables_total']} schedulers since boot")
 
 
 @case
