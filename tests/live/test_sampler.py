@@ -411,12 +411,15 @@ def reading_meanwhile_neither_stops_nor_changes_it():
 @case
 def more_stacks_than_the_kernel_has_room_for_are_kept_if_they_are_read_in_time():
     with Dump("page-faults", period=1, stacks=3000, reads=1) as dump:
+        meanwhile, start_ns = Meanwhile(dump.process.pid), time.monotonic_ns()
         for _ in range(100):
             output(["ls", "/"])
+        late = meanwhile.delayed_ns() / (time.monotonic_ns() - start_ns)
         rows, totals = dump.finish()
     stacks = {tuple(row["user"]) for row in rows}
     expect(len(stacks) > 6000, f"only {len(stacks)} different stacks: no test")
-    expect(totals["lost"] < totals["samples"] / 10, f"losses: {totals}")
+    # While the reader waits for a CPU, it does not read in time.
+    expect_between(f"losses of {totals}", totals["lost"], 0, totals["samples"] / 10, more=totals["samples"] * late)
 
 
 @case
