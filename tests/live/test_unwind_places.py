@@ -189,7 +189,8 @@ def many_processes():
             targets.start(["nice", TARGET, "sip", str(10 * nr)])  # a tenth of a CPU, all together
         time.sleep(1)
         path = str(pathlib.Path(name) / "folded")
-        got, mib, said = measured("-U", "-F", "999", "-d", "4", "--unwind", "table", "--folded", path)
+        # They began one right after the other: only a whole period is sure to see each of them.
+        got, mib, said = measured("-U", "-F", "999", "-d", str(nr // 100 + 2), "--unwind", "table", "--folded", path)
         rows = [(stack, count) for stack, count in folded(path) if stack[0].startswith("u-sip")]
     expect_bounded(f"{nr} processes", got, mib, said)
     total = sum(count for _, count in rows)
