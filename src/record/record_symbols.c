@@ -15,9 +15,8 @@
 #include "sys/proc/pid_namespace.h"
 #include "sys/proc/proc_tasks.h"
 
-#define PREPARE_NS 2000000000ULL /* tables are made before stacks are taken, at most so long */
-#define ROUND_NS   20000000ULL   /* and in a round while records wait to be read */
-#define PACE_NS    20000000ULL   /* processes that begin are walked by frame pointers until then */
+#define ROUND_NS 20000000ULL /* and in a round while records wait to be read */
+#define PACE_NS  20000000ULL /* processes that begin are walked by frame pointers until then */
 
 _Static_assert(TRACE_CODE_MAX == SYMBOL_FRAMES_MAX, "all frames of an address fit");
 _Static_assert(TRACE_BUILD_ID_MAX == SYMBOL_BUILD_ID_MAX, "a build id fits");
@@ -101,22 +100,23 @@ static int prepare_process(void *ctx, const struct proc_task *task)
 	struct record_symbols *s = ctx;
 	int err;
 
-	if (task->is_kthread || task->tid != task->tgid || (s->tgid && s->tgid != task->tgid))
+	if (task->is_kthread || (s->tgid && s->tgid != task->tgid))
 		return 0;
+	err = task->is_runnable ? unwinder_hurry(s->unwinder, task->tgid) : 0;
+	if (err || task->tid != task->tgid)
+		return err;
 	err = record_symbols_read_process(s, task->tgid, clock_boot_ns());
 	return err ? err : unwinder_mapped(s->unwinder, task->tgid);
 }
 
 int record_symbols_prepare(struct record_symbols *s, struct diag *d)
 {
-	uint64_t now_ns;
 	int err;
 
 	if (!s || !s->unwinder)
 		return 0;
 	err = proc_tasks_each("/proc", prepare_process, s, d);
-	now_ns = clock_boot_ns();
-	if (!err && unwinder_flush(s->unwinder, now_ns, now_ns + PREPARE_NS))
+	if (!err && unwinder_begin(s->unwinder))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	return err;
 }

@@ -9,8 +9,10 @@
 
 #include "sys/proc/proc_tasks.h"
 
-#define LINE(flags) \
-	"4711 (a) b (c) S 17 4711 4711 0 -1 " flags " 0 0 0 0 5 6 0 0 20 0 3 0 12345 1 2 3\n"
+#define LINE(flags) STATE_LINE("S", flags)
+#define STATE_LINE(state, flags)                            \
+	"4711 (a) b (c) " state " 17 4711 4711 0 -1 " flags \
+	" 0 0 0 0 5 6 0 0 20 0 3 0 12345 1 2 3\n"
 
 static void a_name_may_hold_parentheses_and_spaces(void **state)
 {
@@ -32,6 +34,17 @@ static void kernel_threads_are_distinguished(void **state)
 	(void)state;
 	assert_true(proc_task_parse(LINE("2129984"), &t));
 	assert_true(t.is_kthread);
+}
+
+static void a_runnable_task_is_one_in_state_r(void **state)
+{
+	struct proc_task t;
+
+	(void)state;
+	assert_true(proc_task_parse(STATE_LINE("R", "4194560"), &t));
+	assert_true(t.is_runnable);
+	assert_true(proc_task_parse(STATE_LINE("D", "4194560"), &t));
+	assert_false(t.is_runnable);
 }
 
 static void what_is_no_stat_is_refused(void **state)
@@ -145,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_may_hold_parentheses_and_spaces),
 		cmocka_unit_test(kernel_threads_are_distinguished),
+		cmocka_unit_test(a_runnable_task_is_one_in_state_r),
 		cmocka_unit_test(what_is_no_stat_is_refused),
 		cmocka_unit_test(this_process_is_found_with_its_words),
 		cmocka_unit_test(a_thread_knows_its_process),

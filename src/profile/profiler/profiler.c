@@ -24,10 +24,9 @@
 #include "sys/proc/proc_tasks.h"
 #include "sys/topology.h"
 
-#define READ_NS  200000000ULL  /* how often rows are read to meet the processes in them */
-#define BEGIN_NS 2000000000ULL /* tables are made before it begins, at most so long */
-#define FLUSH_NS 500000000ULL  /* and at a time while it runs */
-#define NO_PROC  "/dev/null"   /* in which no process is found */
+#define READ_NS  200000000ULL /* how often rows are read to meet the processes in them */
+#define FLUSH_NS 500000000ULL /* and at a time while it runs */
+#define NO_PROC  "/dev/null"  /* in which no process is found */
 
 struct profiler {
 	enum profiler_state state;
@@ -129,8 +128,11 @@ static int read_process(void *ctx, const struct proc_task *task)
 {
 	struct profiler *p = ctx;
 
-	if (p->is_foreign || task->is_kthread || task->tid != task->tgid ||
-	    (p->cfg.tgid && task->tgid != p->cfg.tgid))
+	if (p->is_foreign || task->is_kthread || (p->cfg.tgid && task->tgid != p->cfg.tgid))
+		return 0;
+	if (p->unwinder && task->is_runnable && unwinder_hurry(p->unwinder, task->tgid))
+		return -ENOMEM;
+	if (task->tid != task->tgid)
 		return 0;
 	if (p->unwinder && unwinder_mapped(p->unwinder, task->tgid))
 		return -ENOMEM;
@@ -169,6 +171,13 @@ static int open_unwinder(struct profiler *p, struct diag *d)
 	if (maps && unwinder_new(p->symbols, maps, p->cfg.tgid, &p->unwinder))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	return 0;
+}
+
+static int begin_walks(struct profiler *p)
+{
+	int err = p->mmaps ? mmap_ring_take(p->mmaps, take_report, p) : 0;
+
+	return !err && p->unwinder ? unwinder_begin(p->unwinder) : err;
 }
 
 static int prepare_walks(void *ctx)
@@ -243,7 +252,7 @@ static int open_all(struct profiler *p, struct diag *d)
 		err = open_unwinder(p, d);
 	if (!err)
 		err = proc_tasks_each("/proc", read_process, p, d);
-	if (!err && take_reports(p, BEGIN_NS))
+	if (!err && begin_walks(p))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (err)
 		return err;

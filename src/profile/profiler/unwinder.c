@@ -12,8 +12,11 @@
 #include "symbol/unwind_table.h"
 
 #define PROCESSES_MAX 65536U
-#define NOT_ADDED     0U /* else the number in the kernel + 1 */
-#define NO_ROOM       UINT32_MAX
+#define RUNNING_NS \
+	6000000000ULL /* a busy machine gives us little time, and its samples are of those that run */
+#define OTHERS_NS 2000000000ULL
+#define NOT_ADDED 0U /* else the number in the kernel + 1 */
+#define NO_ROOM   UINT32_MAX
 
 /* A process that is still to be handed over. */
 struct due {
@@ -28,6 +31,8 @@ struct unwinder {
 	struct map *places; /* tgid -> place in due */
 	struct due *due;
 	uint32_t nr_due, due_room;
+	uint32_t *hurried; /* tgids in due that come first */
+	uint32_t nr_hurried, hurried_room;
 	uint32_t *again; /* tgids, within a flush */
 	uint32_t again_room;
 	uint32_t *numbers; /* of tables in the kernel, by those of the symbolizer */
@@ -65,6 +70,7 @@ void unwinder_free(struct unwinder *u)
 		return;
 	map_free(u->places);
 	free(u->due);
+	free(u->hurried);
 	free(u->again);
 	map_free(u->wanted);
 	free(u->numbers);
@@ -97,6 +103,15 @@ static int note(struct unwinder *u, uint32_t tgid, uint32_t times)
 int unwinder_mapped(struct unwinder *u, uint32_t tgid)
 {
 	return note(u, tgid, 1);
+}
+
+int unwinder_hurry(struct unwinder *u, uint32_t tgid)
+{
+	int err = GROW(u->hurried, u->hurried_room, u->nr_hurried);
+
+	if (!err)
+		u->hurried[u->nr_hurried++] = tgid;
+	return err;
 }
 
 /* Mappings are reported before the kernel forgets the older ones: what was handed over in between is handed over again. */
@@ -191,32 +206,87 @@ static int hand_over(struct unwinder *u, uint32_t tgid, uint64_t as_of_ns)
 	return err == -ENOMEM || err == -EAGAIN ? err : 0;
 }
 
-int unwinder_flush(struct unwinder *u, uint64_t as_of_ns, uint64_t until_ns)
+/* Hands a process over, and remembers whether that has to be done once more. */
+static int flush_one(struct unwinder *u, const struct due *d, uint64_t as_of_ns, uint32_t *nr_again)
 {
-	uint32_t nr_again = 0;
+	int err = d->times ? hand_over(u, d->tgid, as_of_ns) : 0;
+
+	if (err || d->times < 2)
+		return err;
+	err = GROW(u->again, u->again_room, *nr_again);
+	if (!err)
+		u->again[(*nr_again)++] = d->tgid;
+	return err;
+}
+
+static bool is_time_over(const struct unwinder *u)
+{
+	return clock_boot_ns() >= u->until_ns;
+}
+
+static int flush_hurried(struct unwinder *u, uint64_t as_of_ns, uint32_t *nr_again)
+{
+	uint32_t at;
 	int err = 0;
 
-	u->until_ns = until_ns;
-	while (!err && u->nr_due) {
+	while (!err && u->nr_hurried && !is_time_over(u)) {
+		if (map_find(u->places, &u->hurried[u->nr_hurried - 1], &at)) {
+			err = flush_one(u, &u->due[at], as_of_ns, nr_again);
+			if (!err)
+				u->due[at].times = 0;
+		}
+		if (!err)
+			u->nr_hurried--;
+	}
+	return err;
+}
+
+static int flush_due(struct unwinder *u, uint64_t as_of_ns, uint32_t *nr_again)
+{
+	int err = 0;
+
+	while (!err && u->nr_due && !is_time_over(u)) {
 		struct due d = u->due[--u->nr_due];
 
 		map_remove(u->places, &d.tgid);
-		if (!d.times)
-			continue;
-		err = hand_over(u, d.tgid, as_of_ns);
-		if (err == -EAGAIN) {
-			err = note(u, d.tgid, d.times);
-			break;
-		}
-		if (!err && d.times > 1) {
-			err = GROW(u->again, u->again_room, nr_again);
-			if (!err)
-				u->again[nr_again++] = d.tgid;
-		}
-		if (clock_boot_ns() >= until_ns)
-			break;
+		err = flush_one(u, &d, as_of_ns, nr_again);
+		if (err == -EAGAIN && note(u, d.tgid, d.times))
+			err = -ENOMEM;
 	}
+	return err;
+}
+
+static int note_again(struct unwinder *u, uint32_t nr_again)
+{
+	int err = 0;
+
 	for (uint32_t i = 0; !err && i < nr_again; i++)
 		err = note(u, u->again[i], 1);
 	return err;
+}
+
+int unwinder_begin(struct unwinder *u)
+{
+	uint64_t now_ns = clock_boot_ns();
+	uint32_t nr_again = 0;
+	int err;
+
+	u->until_ns = now_ns + RUNNING_NS;
+	err = flush_hurried(u, now_ns, &nr_again);
+	u->until_ns = now_ns + OTHERS_NS;
+	if (!err)
+		err = flush_due(u, now_ns, &nr_again);
+	return err && err != -EAGAIN ? err : note_again(u, nr_again);
+}
+
+int unwinder_flush(struct unwinder *u, uint64_t as_of_ns, uint64_t until_ns)
+{
+	uint32_t nr_again = 0;
+	int err;
+
+	u->until_ns = until_ns;
+	err = flush_hurried(u, as_of_ns, &nr_again);
+	if (!err)
+		err = flush_due(u, as_of_ns, &nr_again);
+	return err && err != -EAGAIN ? err : note_again(u, nr_again);
 }

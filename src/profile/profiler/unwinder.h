@@ -26,7 +26,11 @@ DEFINE_SCOPED(unwinder, unwinder_free)
 
 /* It has mapped something; -ENOMEM. */
 MUST_USE int unwinder_mapped(struct unwinder *u, uint32_t tgid);
+/* One that runs now: it comes before all others. -ENOMEM. */
+MUST_USE int unwinder_hurry(struct unwinder *u, uint32_t tgid);
 /* What happened to a process; -ENOMEM. */
 MUST_USE int unwinder_take(struct unwinder *u, const struct mmap_report *r);
-/* What was reported, as of then, last reported first; what is left at until_ns (boot time) the next time. -ENOMEM. */
+/* Before the first sample: processes that run now for at most 6 s, the others until 2 s are over. -ENOMEM. */
+MUST_USE int unwinder_begin(struct unwinder *u);
+/* What was reported, as of then, what runs first, then what was reported last; what is left at until_ns (boot time) the next time. -ENOMEM. */
 MUST_USE int unwinder_flush(struct unwinder *u, uint64_t as_of_ns, uint64_t until_ns);

@@ -29,6 +29,7 @@ bool proc_task_parse(const char *text, struct proc_task *out)
 		   *close = strrchr(text, ')'); /* a name may hold both */
 	uint64_t ticks = 0;
 	unsigned int flags = 0, tid = 0, ppid = 0;
+	char state = '\0';
 	long hz = sysconf(_SC_CLK_TCK);
 	size_t len;
 
@@ -37,8 +38,8 @@ bool proc_task_parse(const char *text, struct proc_task *out)
 	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime
 	 * cstime priority nice num_threads itrealvalue starttime */
 	if (sscanf(close + 1,
-	           " %*c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-	           &ppid, &flags, &ticks) != 3)
+	           " %c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+	           &state, &ppid, &flags, &ticks) != 4)
 		return false;
 	memset(out, 0, sizeof(*out));
 	len = (size_t)(close - open - 1);
@@ -46,6 +47,7 @@ bool proc_task_parse(const char *text, struct proc_task *out)
 	out->tid = tid;
 	out->ppid = ppid;
 	out->is_kthread = flags & PF_KTHREAD;
+	out->is_runnable = state == 'R';
 	out->start_ns = hz > 0 ? ticks * (1000000000ULL / (uint64_t)hz) : 0;
 	return true;
 }

@@ -20,6 +20,7 @@ struct proc_task {
 	uint32_t tgid;
 	uint32_t ppid; /* process of the parent; 0 = none */
 	bool is_kthread;
+	bool is_runnable;  /* it ran or waited for a CPU */
 	uint64_t start_ns; /* after boot; to the clock tick */
 	char comm[PROC_TASK_COMM_LEN];
 	size_t cmdline_len;                  /* of the process's first thread only; 0 = none */
