@@ -25,7 +25,7 @@
 #include "sys/topology.h"
 
 #define READ_NS  200000000ULL /* how often rows are read to meet the processes in them */
-#define FLUSH_NS 500000000ULL /* and at a time while it runs */
+#define FLUSH_NS 500000000ULL /* tables are made for so long at a time */
 #define NO_PROC  "/dev/null"  /* in which no process is found */
 
 struct profiler {
