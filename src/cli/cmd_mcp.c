@@ -336,10 +336,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	int exit_code;
 
 	if (cli_parse(self, argc, argv, &args, &words, &exit_code)) {
-		if (args.is_verbose)
-			log_set_level(LOG_INFO);
-		if (args.is_debug)
-			log_set_level(LOG_DEBUG);
+		cli_set_log_level(args.is_verbose, args.is_debug);
 		exit_code = run_args(self, &args, &words.operands, argc, argv);
 		opt_result_done(&words);
 	}

@@ -446,8 +446,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	int exit_code;
 
 	if (cli_parse(self, argc, argv, &args, &words, &exit_code)) {
-		if (args.is_verbose)
-			log_set_level(LOG_INFO);
+		cli_set_log_level(args.is_verbose, false);
 		exit_code = run_args(self, &args, &words.operands);
 		opt_result_done(&words);
 	}

@@ -487,10 +487,7 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 	struct stat_session_cfg cfg;
 	int err = 0;
 
-	if (args->is_verbose)
-		log_set_level(LOG_INFO);
-	if (args->is_debug)
-		log_set_level(LOG_DEBUG);
+	cli_set_log_level(args->is_verbose, args->is_debug);
 	if (args->wants_perf_list)
 		return stat_list_events();
 	if (args->wants_topology)

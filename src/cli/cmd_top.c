@@ -404,8 +404,7 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 		config_done(&config);
 		return err == -EINVAL ? cli_usage_error(self, &d) : cli_fail(&d);
 	}
-	if (config.is_debug)
-		log_set_level(LOG_DEBUG);
+	cli_set_log_level(false, config.is_debug);
 	if (!isatty(STDOUT_FILENO)) {
 		err = summarize();
 	} else {

@@ -103,6 +103,14 @@ int cli_command_words(const struct opt_list *command, struct diag *d, char ***ou
 	return 0;
 }
 
+void cli_set_log_level(bool is_verbose, bool is_debug)
+{
+	if (is_verbose)
+		log_set_level(LOG_INFO);
+	if (is_debug)
+		log_set_level(LOG_DEBUG);
+}
+
 int cli_run(const struct opt_command *self, int argc, char **argv, void *args, cli_body_fn *body)
 {
 	struct opt_result words = { 0 };

@@ -60,6 +60,9 @@ MUST_USE int cli_written(int err, struct diag *d);
 MUST_USE bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
                         struct opt_result *out, int *exit_code);
 
+/* What --verbose and --debug ask for. */
+void cli_set_log_level(bool is_verbose, bool is_debug);
+
 /* What a command does once its words are understood: the exit code. args is what was given to cli_run(). */
 typedef int cli_body_fn(const struct opt_command *self, const void *args,
                         const struct opt_list *operands);

@@ -8,15 +8,13 @@ import stat
 import subprocess
 import sys
 import tempfile
-import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import tap  # noqa: E402
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 SHELLS = ["bash", "elvish", "fish", "powershell", "zsh"]
 CASES = []
-
-
-class Skipped(Exception):
-    """Says why a case cannot run here."""
 
 
 def case(function):
@@ -44,7 +42,7 @@ def expect_refused(args, line, code=2):
 
 def need(program):
     if not shutil.which(program):
-        raise Skipped(f"{program} is not installed")
+        raise tap.Skipped(f"{program} is not installed")
     return program
 
 
@@ -350,21 +348,4 @@ def mandoc_finds_nothing_to_say():
             assert shell(mandoc, "-Tlint", "-Wwarning", os.path.join(folder, page)) == ""
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    for number, function in enumerate(CASES, 1):
-        result, note = "ok", ""
-        try:
-            function()
-        except Skipped as why:
-            note = f" # SKIP {why}"
-        except Exception:  # whatever goes wrong is this case's failure
-            result = "not ok"
-            failed += 1
-            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
-        print(f"{result} {number} - {function.__name__}{note}", flush=True)
-    return failed != 0
-
-
-sys.exit(main())
+sys.exit(tap.run_cases(CASES))

@@ -4,19 +4,18 @@ import collections
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import tap  # noqa: E402
 
 DUMP = os.environ["PROFILE_DUMP"]
 CASES = []
-
-
-class Skipped(Exception):
-    """Why a case cannot run here."""
 
 
 def case(function):
@@ -148,7 +147,7 @@ def pprof_of_odd_names_and_of_nothing():
 def go_pprof(data, *words):
     """What Go's own reader makes of it."""
     if not shutil.which("go"):
-        raise Skipped("no go")
+        raise tap.Skipped("no go")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.pb.gz")
         with open(path, "wb") as out:
@@ -214,21 +213,4 @@ def speedscope_of_odd_names_and_of_nothing():
     assert empty["profiles"][0]["samples"] == []
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    for number, function in enumerate(CASES, 1):
-        result, note = "ok", ""
-        try:
-            function()
-        except Skipped as why:
-            note = f" # SKIP {why}"
-        except Exception:  # whatever goes wrong is this case's failure
-            result = "not ok"
-            failed += 1
-            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
-        print(f"{result} {number} - {function.__name__}{note}", flush=True)
-    return failed != 0
-
-
-sys.exit(main())
+sys.exit(tap.run_cases(CASES))

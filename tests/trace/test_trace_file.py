@@ -7,17 +7,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
 
 from decode import Trace, check_chains, check_names, check_whole_chains
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import tap  # noqa: E402
 
 DEMO = os.environ["WRITE_DEMO"]
 T0 = 1_000_000_000
 CASES = []
-
-
-class Skipped(Exception):
-    """Says why a case cannot run here."""
 
 
 def case(function):
@@ -432,28 +430,11 @@ def wherever_it_is_cut_the_rest_is_a_trace():
 @case
 def protoc_reads_it():
     if not shutil.which("protoc"):
-        raise Skipped("no protoc")
+        raise tap.Skipped("no protoc")
     for args in (["story"], ["busy"]):
         data, _ = write(*args)
         out = subprocess.run(["protoc", "--decode_raw"], input=data, capture_output=True, timeout=60)
         assert out.returncode == 0 and out.stdout.startswith(b"1 {"), out.stderr
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    for number, function in enumerate(CASES, 1):
-        result, note = "ok", ""
-        try:
-            function()
-        except Skipped as why:
-            note = f" # SKIP {why}"
-        except Exception:  # whatever goes wrong is this case's failure
-            result = "not ok"
-            failed += 1
-            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
-        print(f"{result} {number} - {function.__name__}{note}", flush=True)
-    return failed != 0
-
-
-sys.exit(main())
+sys.exit(tap.run_cases(CASES))

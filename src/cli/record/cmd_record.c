@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/new_file.h"
 #include "cli/command.h"
 #include "cli/record/record_events.h"
@@ -483,10 +482,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	hold_sigusr2();
 	join_words(argc, argv, words, sizeof(words));
 	if (cli_parse(self, argc, argv, &args, &operands, &exit_code)) {
-		if (args.is_verbose)
-			log_set_level(LOG_INFO);
-		if (args.is_debug)
-			log_set_level(LOG_DEBUG);
+		cli_set_log_level(args.is_verbose, args.is_debug);
 		if (end_with(args.parent))
 			exit_code = 1;
 		else if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints,
