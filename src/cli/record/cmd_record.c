@@ -364,22 +364,23 @@ static int record_with_report(struct recorder_cfg *cfg, struct one_file *to, str
 }
 
 /* One file, whose name is chosen if none was given. */
-static int record_to_file(const struct record_args *args, struct recorder_cfg *cfg, int *exit_code,
-                          struct diag *d)
+static int record_to_file(const struct record_args *args, const struct recorder_cfg *given,
+                          int *exit_code, struct diag *d)
 {
 	struct one_file file = { .args = args };
+	struct recorder_cfg cfg = *given; /* it must not keep the chosen name */
 	char name[64];
 	int err;
 
 	default_name(name, sizeof(name));
-	if (!cfg->path)
-		cfg->path = name;
-	else if (strcmp(cfg->path, "-") == 0)
-		cfg->path = "/dev/stdout";
-	file.name = cfg->path;
-	err = record_talk_may_write(cfg->path, args->may_replace || args->parent, d);
+	if (!cfg.path)
+		cfg.path = name;
+	else if (strcmp(cfg.path, "-") == 0)
+		cfg.path = "/dev/stdout";
+	file.name = cfg.path;
+	err = record_talk_may_write(cfg.path, args->may_replace || args->parent, d);
 	if (!err)
-		err = args->report ? record_with_report(cfg, &file, d) : record(cfg, &file, d);
+		err = args->report ? record_with_report(&cfg, &file, d) : record(&cfg, &file, d);
 	*exit_code = file.exit_code;
 	return err;
 }
