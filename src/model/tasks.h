@@ -61,7 +61,7 @@ struct tasks_hook {
 
 struct tasks_cfg {
 	uint32_t max_tasks;    /* 0 picks 262144 */
-	uint64_t keep_dead_ns; /* how long the dead are remembered at least; UINT64_MAX = for ever */
+	uint64_t keep_dead_ns; /* how long the dead are remembered at least; UINT64_MAX = forever */
 };
 
 /* -EINVAL for a configuration out of range, or -ENOMEM. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/name_pattern.h"
 #include "base/opt.h"
 #include "base/text.h"
 
@@ -127,7 +128,9 @@ static int parse_condition(const char *word, struct diag *d, struct trigger *t)
 		is_right = !t->tgid && parse_id(word + 4, &t->tgid);
 	else if (strncmp(word, "tid=", 4) == 0)
 		is_right = !t->tid && parse_id(word + 4, &t->tid);
-	return is_right ? 0 : refuse(d, "is not a condition, or is given twice", word);
+	if (!is_right)
+		return refuse(d, "is not a condition, or is given twice", word);
+	return word[0] == 'c' ? name_pattern_check(strchr(word, '=') + 1, d) : 0;
 }
 
 static bool is_scx_eject(const char *text)

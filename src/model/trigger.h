@@ -6,9 +6,9 @@
  *   WHAT      = "wakeup-latency" | "sleep" | "slice" | "queue-depth" | "dsq-latency" | "stall"
  *             | "throttled" | "lost" | "uprobe:" FILE ":" SYMBOL
  *   LIMIT     = a time with its unit (5ms), for queue-depth and lost a number
- *   CONDITION = "comm=" GLOB | "cgroup=" PATTERN | "pid=" PROCESS | "tid=" THREAD
+ *   CONDITION = "comm=" PATTERN | "cgroup=" PATTERN | "pid=" PROCESS | "tid=" THREAD
  *
- * All conditions must hold. The last ">" counts, so FILE may hold others. What each word means is defined in
+ * A PATTERN is one of base/name_pattern, without a comma. All conditions must hold. The last ">" counts, so FILE may hold others. What each word means is defined in
  * docs/flight-recorder.md; trigger_eval decides when it holds.
  */
 #pragma once

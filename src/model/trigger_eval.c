@@ -1,13 +1,14 @@
 #include "model/trigger_eval.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cgroup_pattern.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/match.h"
+#include "base/name_pattern.h"
 #include "model/waiting.h"
 
 #define MAX_CALLERS   16384U /* tasks that call a watched function at a time */
@@ -34,6 +35,8 @@ struct caller {
 
 struct trigger_eval {
 	struct trigger triggers[TRIGGER_MAX];
+	struct match
+		*regexes[TRIGGER_MAX]; /* of comm, where that is a regular expression; else NULL */
 	struct probe_ids probes[TRIGGER_MAX];
 	size_t nr;
 	struct tasks *tasks;
@@ -76,12 +79,25 @@ static bool is_in_cgroup(const struct trigger_eval *e, const struct trigger *t, 
 	return path && path[0] == '/' && cgroup_pattern_means(t->cgroup, path);
 }
 
-static bool is_meant(const struct trigger *t, const struct task *task, const char *comm)
+static bool is_named(const struct trigger_eval *e, size_t i, const char *comm)
 {
+	const char *pattern = e->triggers[i].comm;
+
+	if (!pattern[0] || !comm)
+		return !pattern[0];
+	return e->regexes[i] ? match_any(e->regexes[i], comm, strlen(comm))
+	                     : name_pattern_fits(pattern, comm);
+}
+
+static bool is_meant(const struct trigger_eval *e, size_t i, const struct task *task,
+                     const char *comm)
+{
+	const struct trigger *t = &e->triggers[i];
+
 	if ((t->tgid || t->tid || t->comm[0] || t->cgroup[0]) && !task)
 		return false;
 	return (!t->tgid || t->tgid == task->tgid) && (!t->tid || t->tid == task->tid) &&
-	       (!t->comm[0] || (comm && fnmatch(t->comm, comm, 0) == 0));
+	       is_named(e, i, comm);
 }
 
 static void judge(struct trigger_eval *e, size_t i, const struct event *ev)
@@ -95,7 +111,7 @@ static void judge(struct trigger_eval *e, size_t i, const struct event *ev)
 		return;
 	task = ev->task == TASKS_NONE ? NULL : tasks_at(e->tasks, ev->task);
 	comm = task ? tasks_string(e->tasks, tasks_comm_at(e->tasks, ev->task, ev->ts_ns)) : NULL;
-	if (!is_meant(t, task, comm) || !is_in_cgroup(e, t, ev->task))
+	if (!is_meant(e, i, task, comm) || !is_in_cgroup(e, t, ev->task))
 		return;
 	hit = (struct trigger_hit){
 		.kind = t->kind,
@@ -416,6 +432,26 @@ uint64_t trigger_eval_no_room(const struct trigger_eval *e)
 
 DEFINE_SCOPED(trigger_eval, trigger_eval_free)
 
+/* Compiled once: what they are held against comes with every long wait. */
+static int compile_regexes(struct trigger_eval *e)
+{
+	for (size_t i = 0; i < e->nr; i++) {
+		SCOPED(scoped_free) char *regex = NULL;
+		const char *words[1];
+		int err;
+
+		if (name_pattern_kind(e->triggers[i].comm) != NAME_PATTERN_REGEX)
+			continue;
+		err = name_pattern_regex(e->triggers[i].comm, &regex);
+		words[0] = regex;
+		if (!err)
+			err = match_new(words, 1, NULL, &e->regexes[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 int trigger_eval_new(const struct trigger_eval_cfg *cfg, struct trigger_eval **out)
 {
 	SCOPED(scoped_trigger_eval) struct trigger_eval *e = NULL;
@@ -432,6 +468,9 @@ int trigger_eval_new(const struct trigger_eval_cfg *cfg, struct trigger_eval **o
 	if (cfg->nr)
 		memcpy(e->triggers, cfg->triggers, cfg->nr * sizeof(*cfg->triggers));
 	e->nr = cfg->nr;
+	err = compile_regexes(e);
+	if (err)
+		return err;
 	e->tasks = cfg->tasks;
 	e->fire = cfg->fire;
 	e->ctx = cfg->ctx;
@@ -451,6 +490,8 @@ void trigger_eval_free(struct trigger_eval *e)
 {
 	if (!e)
 		return;
+	for (size_t i = 0; i < e->nr; i++)
+		match_free(e->regexes[i]);
 	map_free(e->callers);
 	waiting_done(&e->waiting);
 	free(e->calls);

@@ -78,6 +78,8 @@ static void conditions_are_kept(void **state)
 	expect_refused("slice>1ms,", "'' is not a condition");
 	expect_refused("slice>1ms,comm=", "is not a condition");
 	expect_refused("slice>1ms,cgroup=", "is not a condition");
+	expect_refused("slice>1ms,comm=/(/", "pattern '(' is wrong");
+	expect_refused("slice>1ms,cgroup=/[/", "pattern '[' is wrong");
 	expect_refused("slice>1ms,cgroup=a,cgroup=b", "is given twice");
 	expect_refused("slice>1ms,pid=0", "is not a condition");
 	expect_refused("slice>1ms,pid=4194305", "is not a condition");

@@ -153,6 +153,21 @@ static void only_the_named_tasks(void **state)
 	trigger_eval_free(e);
 }
 
+static void a_name_may_be_a_regular_expression(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "slice>1ms,comm=/^ngin(x|y)/", "slice>1ms,comm=/gin/",
+	                               "slice>1ms,comm=/^gin/", "slice>1ms,comm=ngin(x|y)");
+
+	info(f, 5, 4, "nginx");
+	one_wakeup(f);
+	expect_eq(h.nr, 2);
+	expect_eq(h.list[0].trigger, 0);
+	expect_eq(h.list[1].trigger, 1);
+	trigger_eval_free(e);
+}
+
 static void a_task_without_a_name_matches_none(void **state)
 {
 	struct fixture *f = *state;
@@ -554,6 +569,7 @@ int main(void)
 		CASE(sleeps_and_slices_when_they_end),
 		CASE(the_depth_of_a_queue),
 		CASE(only_the_named_tasks),
+		CASE(a_name_may_be_a_regular_expression),
 		CASE(a_task_without_a_name_matches_none),
 		CASE(a_call_is_from_entry_to_return_of_a_task),
 		CASE(nested_calls_are_distinguished),

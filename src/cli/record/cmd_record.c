@@ -163,7 +163,7 @@ static const struct opt options[] = {
 		"write a dump when this happens, such as wakeup-latency>5ms",
 		.details = "WHAT is wakeup-latency, stall, throttled, sleep, slice or dsq-latency with a time, queue-depth or lost (events) "
 			   "with a number, or uprobe:FILE:SYMBOL with the time that a call takes. Conditions follow after commas, and all must "
-			   "hold: comm=GLOB, cgroup=PATTERN, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it, because "
+			   "hold: comm=PATTERN, cgroup=PATTERN, pid=PROCESS, tid=THREAD; a PATTERN is a name, a glob or /REGEX/. So 'slice>20ms,comm=nginx*,pid=123'. Quote it, because "
 			   "> is special to shells. A duration is checked when it ends, a stall (a task "
 			   "that waits for a CPU) while it lasts, and so is throttled (how much of such a wait the quota of a "
 			   "cgroup has taken). scx-eject stands alone: the kernel threw a sched_ext scheduler out."),

@@ -32,7 +32,7 @@ static const struct arg live_args[] = {
 	{ .name = "tid", .type = ARG_INTEGER, .description = "read: why this thread waited longest", .min = 1, .max = 4194304 },
 	{ .name = "when", .type = ARG_STRING,
 	  .description = "trigger: stall>5ms (waits for a CPU now), wakeup-latency>5ms, sleep>1s, throttled>20ms, slice>50ms, "
-			 "queue-depth>8 or lost>0, then ,comm=GLOB ,tid=N ,pid=N ,cgroup=PATTERN" },
+			 "queue-depth>8 or lost>0, then ,comm=PATTERN ,tid=N ,pid=N ,cgroup=PATTERN" },
 	{ .name = "cooldown_secs", .type = ARG_NUMBER, .description = "trigger: tell again after this time", .min = 0,
 	  .max = 3600, .fallback = "1" },
 	{ .name = "id", .type = ARG_STRING, .description = "a trigger: to read or untrigger it" },
