@@ -17,6 +17,7 @@
 #include "cli/stat_blame.h"
 #include "cli/stat_lists.h"
 #include "cli/trace_args.h"
+#include "render/in_place.h"
 #include "render/stat_json.h"
 #include "render/stat_screen.h"
 #include "render/stat_text.h"
@@ -88,9 +89,9 @@ static const struct opt options[] = {
 		"list single waits of at least TIME, such as 5ms, and what held the CPU meanwhile",
 		.details = "A number alone is microseconds."),
 	OPT_FLAG(0, "blame", struct stat_args, wants_blame,
-		"who kept whom waiting in each interval: victims, and what they waited for",
+		"which tasks kept which others waiting, in each interval",
 		.details =
-		"Every part of every wait, also of those that last, is added up by who waited and by what for: other tasks (with "
+		"Every part of every wait, also of those that last, is added up by which task waited and what for: other tasks (with "
 		"their shares), quotas of cgroups (throttled), the hypervisor (stolen), interrupts, CPUs that were idle, dispatch "
 		"queues; what is unknown is said. Rows are by --by. -p, --tid, -c and --cgroup (here a path or a name with * and ?) "
 		"choose the victims; anyone may be blamed. This records every switch and wakeup in memory, so it costs what "
@@ -182,6 +183,7 @@ struct shower {
 	struct arena *mem;
 	bool is_terminal;
 	bool is_screen; /* one that fits, not all tables */
+	bool has_drawn; /* such a screen */
 	bool is_utf8;
 	struct stat_machine machine;
 	bool has_cgroup; /* one has matched at some time */
@@ -220,10 +222,16 @@ static int print_screen(struct shower *sh, const struct stat_report *report, boo
                         FILE *out)
 {
 	const struct stat_args *args = sh->args;
+	char next[96];
 	struct stat_screen_cfg cfg = {
 		.width = trace_args_width(),
 		.height = trace_args_height(),
 		.is_utf8 = sh->is_utf8,
+		.is_colored = trace_args_is_colored(),
+		.next = is_final && !args->cgroup.nr
+		                ? stat_blame_command((uint32_t)args->pid, (uint32_t)args->tid,
+		                                     &args->comm, next, sizeof(next))
+		                : NULL,
 		.limit = args->top,
 		.is_filtered = args->pid || args->tid || args->comm.nr || args->cgroup.nr,
 	};
@@ -240,6 +248,25 @@ static int print_screen(struct shower *sh, const struct stat_report *report, boo
 	return err;
 }
 
+static int print_in_place(struct shower *sh, const struct stat_report *report, bool is_final,
+                          FILE *out)
+{
+	SCOPED(scoped_free) char *bytes = NULL;
+	size_t len = 0;
+	FILE *screen = open_memstream(&bytes, &len);
+	int err;
+
+	if (!screen)
+		return -errno;
+	err = print_screen(sh, report, is_final, screen);
+	if (fclose(screen) && !err)
+		err = -ENOMEM;
+	if (!err)
+		in_place_print(bytes, len, !sh->has_drawn, out);
+	sh->has_drawn = true;
+	return err;
+}
+
 /* Rendered first and written then: writing may take as long as the reader likes. */
 static int print_report(struct shower *sh, const struct stat_report *report, bool is_final)
 {
@@ -251,10 +278,10 @@ static int print_report(struct shower *sh, const struct stat_report *report, boo
 
 	if (!out)
 		return -errno;
-	if (sh->is_terminal)
+	if (sh->is_terminal && !sh->is_screen)
 		fputs("\033[H\033[2J\033[3J", out);
 	if (sh->is_screen)
-		err = print_screen(sh, report, is_final, out);
+		err = print_in_place(sh, report, is_final, out);
 	else
 		err = sh->args->is_json ? stat_json_print(report, false, out)
 		                        : stat_text_print(report, &text, out);
@@ -343,13 +370,13 @@ static int measure(const struct stat_session_cfg *cfg, struct shower *sh, struct
 	return err;
 }
 
-/* A mistyped id would otherwise measure nothing, for ever. */
+/* A mistyped id would otherwise measure nothing, forever. */
 static int check_ids(const struct stat_args *args, struct diag *d)
 {
 	int err = args->pid ? cli_check_pid(args->pid, d) : 0;
 
 	if (!err && args->tid && !proc_tgid_of((uint32_t)args->tid))
-		err = diag_set(d, -ESRCH, NULL, "there is no thread %llu",
+		err = diag_set(d, -ESRCH, "'ps -eL' lists them", "there is no thread %llu",
 		               (unsigned long long)args->tid);
 	return err;
 }

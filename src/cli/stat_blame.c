@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyses/passes.h"
@@ -243,4 +244,25 @@ int stat_blame_run(const struct stat_blame_cfg *cfg, struct diag *d)
 	live_run_close(b.run);
 	watch_close(b.watch);
 	return err;
+}
+
+const char *stat_blame_command(uint32_t pid, uint32_t tid, const struct opt_list *comm, char *buf,
+                               size_t size)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	static const char command[] = "schedscope stat --blame";
+	const char *name = comm->nr ? comm->items[0] : NULL;
+
+	if (comm->nr > 1 || (name && name[strspn(name, plain)]))
+		return NULL;
+	if (pid)
+		snprintf(buf, size, "%s -p %u", command, pid);
+	else if (tid)
+		snprintf(buf, size, "%s --tid %u", command, tid);
+	else if (name)
+		snprintf(buf, size, "%s -c %.40s", command, name);
+	else
+		snprintf(buf, size, "%s", command);
+	return buf;
 }

@@ -1,5 +1,5 @@
 /*
- * cli/stat_blame — `stat --blame`: per interval, who kept whom waiting.
+ * cli/stat_blame — `stat --blame`: per interval, which tasks kept which others waiting.
  *
  * Not sums of the kernel's, as all other tables of `stat`: events are recorded into a rolling timeline (live/live_run),
  * and the analysis blame runs over the last interval of it.
@@ -13,6 +13,7 @@
 #include "analyze/pass.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "base/opt.h"
 
 struct stat_blame_cfg {
 	uint64_t interval_ns;
@@ -25,3 +26,6 @@ struct stat_blame_cfg {
 
 /* Until its time is over, a signal comes, or the reader of stdout has gone. */
 MUST_USE int stat_blame_run(const struct stat_blame_cfg *cfg, struct diag *d);
+/* The command line that does it for the same tasks (0 = any); NULL if their names would need quotes. */
+const char *stat_blame_command(uint32_t pid, uint32_t tid, const struct opt_list *comm, char *buf,
+                               size_t size);

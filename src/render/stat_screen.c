@@ -6,14 +6,16 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "render/wrap.h"
 #include "stat/report/stat_report.h"
 
-#define LINE_BYTES 1024
-#define NAME_MIN   15
-#define NAME_MAX   40
-#define BAR_WIDTH  12
-#define FIXED      52 /* columns of a row besides its name and the bar */
-#define OPEN_SHOWN 3  /* waits that last; the first are the longest */
+#define LINE_BYTES    1024
+#define NAME_MIN      15
+#define NAME_MAX      40
+#define BAR_WIDTH     12
+#define FIXED         52 /* columns of a row besides its name and the bar */
+#define ANSWER_HEIGHT 6  /* lines; on fewer the rows say it */
+#define OPEN_SHOWN    3  /* waits that last; the first are the longest */
 
 struct screen {
 	const struct stat_report *r;
@@ -28,13 +30,30 @@ static double waited_ns(const struct stat_row *row)
 	return row->durations.all.mean_ns * (double)row->durations.all.count;
 }
 
+/* By the time that they waited, the longest first. */
+static int compare(const struct stat_row *x, const struct stat_row *y)
+{
+	double one = waited_ns(x), other = waited_ns(y);
+
+	if (one != other)
+		return one > other ? -1 : 1;
+	return strcmp(x->identity.name, y->identity.name);
+}
+
 /* A line of the screen, cut to its width; the last one is not ended, or the terminal would scroll. */
-static void put(struct screen *s, char *line)
+static void put_as(struct screen *s, enum wrap_weight weight, char *line)
 {
 	if (s->lines >= s->cfg->height)
 		return;
-	fprintf(s->out, "%s%s", s->lines ? "\n" : "", text_cut(line, s->cfg->width));
+	fprintf(s->out, "%s%s%s%s", s->lines ? "\n" : "", wrap_on(weight, s->cfg->is_colored),
+	        text_cut(line, s->cfg->width),
+	        weight == WRAP_PLAIN ? "" : wrap_off(s->cfg->is_colored));
 	s->lines++;
+}
+
+static void put(struct screen *s, char *line)
+{
+	put_as(s, WRAP_PLAIN, line);
 }
 
 static size_t add(char *line, size_t len, const char *what, double share)
@@ -89,6 +108,67 @@ static void put_machine(struct screen *s, const struct stat_table *t)
 	snprintf(line + len, sizeof(line) - len, "  lost %llu",
 	         (unsigned long long)stat_pairs_total(&s->r->own.lost));
 	put(s, line);
+}
+
+/* The part that is more than half of its waiting, in words; NULL: none is. */
+static const char *cause_of(const struct stat_row *row)
+{
+	static const char *const words[][2] = { { "woken", "after wakeups" },
+		                                { "preempted", "when preempted" },
+		                                { "new", "as new tasks" } };
+
+	for (uint32_t i = 0; i < row->durations.nr_parts; i++) {
+		const struct stat_part *p = &row->durations.parts[i];
+
+		if (p->dist.mean_ns * (double)p->dist.count <= waited_ns(row) / 2)
+			continue;
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+			if (strcmp(p->name, words[k][0]) == 0)
+				return words[k][1];
+	}
+	return NULL;
+}
+
+/* "web/200" of a thread or a process. */
+static const char *full_name(const struct screen *s, const struct stat_row *row, char *buf,
+                             size_t size)
+{
+	const struct stat_identity *i = &row->identity;
+
+	if (i->has_tid)
+		snprintf(buf, size, "%.160s/%u", i->name, i->tid);
+	else if (s->r->display == TALLY_BY_TGID && i->has_tgid)
+		snprintf(buf, size, "%.160s/%u", i->name, i->tgid);
+	else
+		snprintf(buf, size, "%.190s", i->name);
+	return buf;
+}
+
+/* Which row lost most, and to what: the answer, before all numbers. */
+static void put_answer(struct screen *s, const struct stat_table *t)
+{
+	const struct stat_row *most = NULL;
+	char line[LINE_BYTES], full[192], name[192], waited[24], all[24];
+	double sum = 0;
+	size_t len;
+
+	for (size_t i = 0; t && i < t->nr_rows; i++) {
+		sum += waited_ns(&t->rows[i]);
+		if (!most || compare(&t->rows[i], most) < 0)
+			most = &t->rows[i];
+	}
+	if (!most || waited_ns(most) < 1 || s->cfg->height < ANSWER_HEIGHT)
+		return;
+	text_printable(name, sizeof(name), full_name(s, most, full, sizeof(full)), SIZE_MAX);
+	len = (size_t)snprintf(line, sizeof(line), "%s waited longest: %s",
+	                       text_cut(name, NAME_MAX),
+	                       text_duration(waited, sizeof(waited), (uint64_t)waited_ns(most)));
+	if (t->nr_rows > 1)
+		len += (size_t)snprintf(line + len, sizeof(line) - len, " of %s in all",
+		                        text_duration(all, sizeof(all), (uint64_t)sum));
+	if (cause_of(most))
+		snprintf(line + len, sizeof(line) - len, ", mostly %s", cause_of(most));
+	put_as(s, WRAP_ANSWER, line);
 }
 
 /* A wait that has not ended is in no number below. */
@@ -163,7 +243,7 @@ static void put_titles(struct screen *s)
 	fit_name(name, sizeof(name), by[s->r->display], s->name_width);
 	snprintf(line, sizeof(line), "%s %8s %6s %8s %8s %8s %7s %s", name, "WAITED", "WAIT%",
 	         "P50", "P99", "MAX", "COUNT", "CAUSE");
-	put(s, line);
+	put_as(s, WRAP_ASIDE, line);
 }
 
 static void put_row(struct screen *s, const struct stat_row *row)
@@ -173,11 +253,7 @@ static void put_row(struct screen *s, const struct stat_row *row)
 	char waited[24], p50[24], p99[24], max[24];
 	double seconds = view_s(s->r);
 
-	if (row->identity.has_tid)
-		snprintf(full, sizeof(full), "%.160s/%u", row->identity.name, row->identity.tid);
-	else
-		snprintf(full, sizeof(full), "%.190s", row->identity.name);
-	fit_name(name, sizeof(name), full, s->name_width);
+	fit_name(name, sizeof(name), full_name(s, row, full, sizeof(full)), s->name_width);
 	draw_causes(row, s->cfg->is_utf8, bar);
 	snprintf(line, sizeof(line), "%s %8s %5.0f%% %8s %8s %8s %7llu %s", name,
 	         text_duration(waited, sizeof(waited), (uint64_t)waited_ns(row)),
@@ -190,18 +266,13 @@ static void put_row(struct screen *s, const struct stat_row *row)
 
 static int longest_first(const void *a, const void *b)
 {
-	const struct stat_row *const *x = a, *const *y = b;
-	double one = waited_ns(*x), other = waited_ns(*y);
-
-	if (one != other)
-		return one > other ? -1 : 1;
-	return strcmp((*x)->identity.name, (*y)->identity.name);
+	return compare(*(const struct stat_row *const *)a, *(const struct stat_row *const *)b);
 }
 
 static int put_rows(struct screen *s, const struct stat_table *t)
 {
 	SCOPED(scoped_free) const struct stat_row **rows = calloc(t->nr_rows + 1, sizeof(*rows));
-	size_t nr = 0;
+	size_t nr = 0, last = s->cfg->height - (s->cfg->next && s->cfg->height > ANSWER_HEIGHT);
 	char line[LINE_BYTES];
 
 	if (!rows)
@@ -212,13 +283,16 @@ static int put_rows(struct screen *s, const struct stat_table *t)
 	qsort(rows, nr, sizeof(struct stat_row *), longest_first);
 	put_titles(s);
 	for (size_t i = 0; i < nr; i++) {
-		if ((s->lines + 1 >= s->cfg->height && i + 1 < nr) ||
-		    (s->cfg->limit && i == s->cfg->limit)) {
+		if ((s->lines + 1 >= last && i + 1 < nr) || (s->cfg->limit && i == s->cfg->limit)) {
 			snprintf(line, sizeof(line), "and %zu more", nr - i);
 			put(s, line);
 			break;
 		}
 		put_row(s, rows[i]);
+	}
+	if (s->cfg->next && nr && s->cfg->height > ANSWER_HEIGHT) {
+		snprintf(line, sizeof(line), "next: %s", s->cfg->next);
+		put_as(s, WRAP_COMMAND, line);
 	}
 	return 0;
 }
@@ -233,6 +307,7 @@ int stat_screen_print(const struct stat_report *r, const struct stat_screen_cfg 
 
 	s.name_width = name < NAME_MIN ? NAME_MIN : name > NAME_MAX ? NAME_MAX : name;
 	put_machine(&s, t);
+	put_answer(&s, t);
 	put_open_waits(&s);
 	snprintf(line, sizeof(line), "waits for a CPU %s %.1f s%s",
 	         r->view == TALLY_INTERVAL ? "in the last" : "since the start,", view_s(r),

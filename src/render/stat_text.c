@@ -186,6 +186,9 @@ int stat_text_print(const struct stat_report *r, const struct stat_text_cfg *cfg
 		err = print_table(&x, &r->tables[i]);
 		arena_reset(mem);
 	}
+	if (!err && r->has_no_cpus)
+		fputs("\nDelays per CPU are counted for all names together: -p, --tid and --cgroup have them\n",
+		      out);
 	if (!err && r->outliers.is_asked)
 		err = stat_text_outliers(&x);
 	if (err)

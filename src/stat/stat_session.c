@@ -274,6 +274,8 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 		.groups = s->groups,
 		.view = s->cfg.view,
 		.min_latency_us = s->cfg.min_latency_us,
+		.is_by_name = s->cfg.filter.nr_comm ||
+		              (s->cfg.filter.nr_global_comm && s->cfg.filter.nr_cgroup),
 		.nr_cpus = s->nr_cpus,
 		.nr_llcs = topology_counts(stat_placement(s))->nr_llcs,
 		.nr_nodes = topology_counts(stat_placement(s))->nr_nodes,

@@ -75,7 +75,7 @@ def a_terminal_is_refreshed():
 
 def screens(data):
     """The lines of each screen, the final one included."""
-    return [re.sub(r"\x1b\[[0-9]*[A-Z]", "", part.decode()).strip("\r\n").split("\r\n") for part in data.split(b"\x1b[H")[1:]]
+    return [re.sub(r"\x1b\[[0-9]*[A-Zm]", "", part.decode()).strip("\r\n").split("\r\n") for part in data.split(b"\x1b[H")[1:]]
 
 
 @case
@@ -98,7 +98,12 @@ def a_terminal_gets_one_screen_that_fits():
         expect(len(lines) <= size[1] and max(map(len, lines)) <= size[0], f"{size}: {lines}")
     for lines in (shown[0], shown[2]):
         expect(re.match(r"\d+ CPUs  busy [\d.]+%  waiting [\d.]+ per CPU  steal [\d.]+%.*  lost \d+$", lines[0]), f"first line: {lines[0]}")
-    waits = [float(re.search(r"\s(\d+)% ", line)[1]) / 100 for line in shown[-1] if line.startswith("python")]
+    waits = [float(re.search(r"\s(\d+)% ", line)[1]) / 100 for line in shown[-1] if re.match(r"python\S* +\d", line)]
+    titles = next(i for i, line in enumerate(shown[-1]) if line.startswith("PROCESS"))
+    name, waited = re.match(r"(.*?) {2,}(\S+)", shown[-1][titles + 1]).groups()
+    expect(re.match(rf"{re.escape(name)} waited longest: {waited} of [\d.]+m?s in all(, mostly \w+ ?\w*)?$", shown[-1][1]), f"no answer: {shown[-1]}")
+    expect(shown[-1][-1] == "next: schedscope stat --blame", f"no next command: {shown[-1]}")
+    expect(data.count(b"\x1b[2J") == 1 and b"\x1b[3J" not in data, "the screen is cleared, or what was above it")
     expect(sum(waits) >= 0.5 * sum(share), f"the hogs waited {share}, and {waits} is shown: {shown[-1]}")
 
 

@@ -7,6 +7,7 @@
 #include "../stat/stat_fixture.h"
 #include "base/text.h"
 #include "golden.h"
+#include "render/in_place.h"
 #include "render/stat_screen.h"
 
 static struct stat_fixture f;
@@ -18,9 +19,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static char *draw(size_t width, size_t height, bool is_utf8)
+static char *draw_as(size_t width, size_t height, bool is_utf8, const char *next)
 {
 	struct stat_screen_cfg cfg = {
+		.next = next,
 		.width = width,
 		.height = height,
 		.is_utf8 = is_utf8,
@@ -34,6 +36,11 @@ static char *draw(size_t width, size_t height, bool is_utf8)
 	expect_eq(stat_screen_print(&f.report, &cfg, out), 0);
 	fclose(out);
 	return text;
+}
+
+static char *draw(size_t width, size_t height, bool is_utf8)
+{
+	return draw_as(width, height, is_utf8, NULL);
 }
 
 static void make(enum tally_by display)
@@ -51,6 +58,17 @@ static void one_screen(void **state)
 	make(TALLY_BY_COMM);
 	text = draw(80, 24, true);
 	golden_compare("stat-screen-80.txt", text);
+	free(text);
+}
+
+static void processes_and_threads_have_their_ids(void **state)
+{
+	char *text;
+
+	(void)state;
+	make(TALLY_BY_TGID);
+	text = draw(80, 24, true);
+	assert_non_null(strstr(text, "\nencoder/"));
 	free(text);
 }
 
@@ -87,6 +105,51 @@ static void what_does_not_fit_is_counted(void **state)
 	free(text);
 }
 
+static void the_next_command_is_last_and_fits(void **state)
+{
+	static const char next[] = "\nnext: schedscope stat --blame";
+
+	(void)state;
+	make(TALLY_BY_TID);
+	for (size_t height = 7; height < 12; height++) {
+		char *text = draw_as(80, height, true, "schedscope stat --blame"),
+		     *last = strrchr(text, '\n');
+		size_t nr = 1;
+
+		for (const char *c = text; *c; c++)
+			nr += *c == '\n';
+		assert_non_null(last);
+		assert_string_equal(last, next);
+		assert_true(nr <= height);
+		free(text);
+	}
+}
+
+static char *over(const char *lines, bool is_first)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	in_place_print(lines, strlen(lines), is_first, out);
+	fclose(out);
+	return text;
+}
+
+/* A line is erased before it is written: behind one that fills it, erasing takes its last cell. */
+static void a_screen_is_drawn_over_the_last_one(void **state)
+{
+	char *text = over("one\ntwo", true);
+
+	(void)state;
+	assert_string_equal(text, "\033[H\033[2J\033[Kone\n\033[Jtwo");
+	free(text);
+	text = over("one\ntwo\n", false);
+	assert_string_equal(text, "\033[H\033[Kone\n\033[Ktwo\n\033[J");
+	free(text);
+}
+
 static void nothing_to_show_is_said(void **state)
 {
 	char *text;
@@ -103,8 +166,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(one_screen, teardown),
+		cmocka_unit_test_teardown(processes_and_threads_have_their_ids, teardown),
 		cmocka_unit_test_teardown(it_fits_every_terminal, teardown),
 		cmocka_unit_test_teardown(what_does_not_fit_is_counted, teardown),
+		cmocka_unit_test_teardown(the_next_command_is_last_and_fits, teardown),
+		cmocka_unit_test(a_screen_is_drawn_over_the_last_one),
 		cmocka_unit_test_teardown(nothing_to_show_is_said, teardown),
 	};
 

@@ -41,6 +41,21 @@ static void no_rows_give_empty_tables(void **state)
 		expect_eq(f->report.tables[i].nr_rows, 0);
 }
 
+/* The kernel counts them without regard to names. */
+static void a_filter_of_names_has_no_delays_per_cpu(void **state)
+{
+	struct stat_fixture *f = *state;
+
+	fixture_machine(f, TALLY_BY_COMM, STAT_GROUP_LATENCY | STAT_GROUP_SLEEP);
+	fixture_build(f);
+	assert_false(f->report.has_no_cpus);
+	f->in.is_by_name = true;
+	fixture_build(f);
+	assert_true(f->report.has_no_cpus);
+	for (size_t i = 0; i < f->report.nr_tables; i++)
+		assert_true(f->report.tables[i].id != STAT_TABLE_CPU_LATENCY);
+}
+
 static void tables_come_in_their_order_and_only_when_asked_for(void **state)
 {
 	static const enum stat_table_id order[] = {
@@ -419,6 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_rows_give_empty_tables),
+		TEST(a_filter_of_names_has_no_delays_per_cpu),
 		TEST(tables_come_in_their_order_and_only_when_asked_for),
 		TEST(delay_is_the_sum_of_its_causes_and_keeps_them),
 		TEST(sleep_is_split_by_state),

@@ -85,6 +85,8 @@ static bool is_wanted(const struct stat_report_in *in, const struct table_def *d
 	if (!(in->groups & def->group))
 		return false;
 	switch (def->id) {
+	case STAT_TABLE_CPU_LATENCY:
+		return !in->is_by_name;
 	case STAT_TABLE_CROSS_LLC:
 		return in->nr_llcs > 1;
 	case STAT_TABLE_CROSS_NODE:
@@ -227,6 +229,7 @@ int stat_report_build(const struct stat_report_in *in, struct arena *mem, struct
 	if (err < 0)
 		return diag_set(d, err, "show fewer rows: --top, or a filter",
 		                "the report does not fit into memory");
+	report.has_no_cpus = in->is_by_name && (in->groups & STAT_GROUP_LATENCY);
 	report.is_nothing_matched = !b.entries.nr && (in->groups & TASK_GROUPS);
 	*out = report;
 	return 0;

@@ -155,6 +155,7 @@ struct stat_report_in {
 	bool is_detailed;        /* flat and unlimited */
 	bool has_bins;           /* distributions are wanted */
 	uint64_t min_latency_us; /* 0 = off; else rows have to be kept by tid */
+	bool is_by_name;         /* names choose the rows; delays per CPU would be those of all */
 	uint32_t nr_llcs;
 	uint32_t nr_nodes;
 	uint64_t time_ns;  /* boot time of the last drain */
@@ -380,6 +381,7 @@ struct stat_report {
 	enum tally_view_kind view;
 	bool is_detailed;
 	bool has_bins;
+	bool has_no_cpus; /* delays per CPU: the kernel counts them without regard to names */
 	bool is_nothing_matched; /* a table of tasks was asked for and no task is left */
 	uint64_t time_ns;
 	uint64_t wall_ns;
