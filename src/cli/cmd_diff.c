@@ -54,7 +54,9 @@ static const struct opt_example examples[] = {
 
 static int show(const struct diff_args *args, const struct report_node *root, struct diag *d)
 {
+	bool is_cut = !args->rows.has_limit && !args->has_noise;
 	struct report_text_cfg cfg = { .width = trace_args_width(),
+		                       .height = is_cut ? trace_args_height() : 0,
 		                       .is_utf8 = trace_args_is_utf8(),
 		                       .is_colored = trace_args_is_colored() };
 	struct json_writer w;
@@ -136,8 +138,8 @@ static int add_pattern(const struct diff_args *args, struct diff_fleet *f, int s
 	int err = glob(pattern, GLOB_NOESCAPE, NULL, &found);
 
 	if (err == GLOB_NOMATCH)
-		err = diag_set(d, -ENOENT, NULL, "no file matches '%.200s' of --%c", pattern,
-		               'a' + side);
+		err = diag_set(d, -ENOENT, "check the folder, and quote the pattern",
+		               "no file matches '%.200s' of --%c", pattern, 'a' + side);
 	else if (err)
 		err = diag_set(d, -EIO, NULL, "cannot read the directories of '%.200s'", pattern);
 	for (size_t i = 0; !err && i < found.gl_pathc; i++)
@@ -211,7 +213,7 @@ const struct opt_command cmd_diff = {
 		"equal recordings. Lower is better for waits; other numbers are only called more "
 		"or less. A number with values in fewer than 6 parts is not tested.\n\n"
 		"The first line says whether B is better; then each change that is proved is a sentence, with both intervals, and all "
-		"numbers are a table.\n\n"
+		"numbers are a table. On a terminal it is one screen; with -n, with --all and elsewhere it is as long as it takes.\n\n"
 		"With --a and --b sets are compared, such as recordings of all hosts before a change and after it: each "
 		"host is one value then, and the spread is that between hosts.\n\n"
 		"--from and --to count from the start of each recording.",

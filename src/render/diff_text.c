@@ -19,6 +19,10 @@
 #define SIDE_BYTES    ((size_t)128) /* a value and its interval */
 #define NAME_COLS     16U           /* in a table that has to fit */
 #define MAX_SENTENCES 8             /* about single names; the table has all */
+#define AROUND_TABLE \
+	9 /* lines that are neither sentences nor rows, the prompt of the shell among them */
+#define LEAST_ROWS 3
+#define SHORT_NOTE "proved: 2 % or more, beyond noise (diff --help); not why they differ"
 
 /* In the table; the sentences have the whole words. */
 static const char *const titles[DIFF_METRICS] = {
@@ -109,7 +113,8 @@ static const char *name_of(const struct report_node *row, char buf[LINE_BYTES])
 }
 
 /* "nginx: mean wakeup latency fell 68.5 %, from 63.5us ±8.20us to 20.0us ±1.82us: better." */
-static void say_change(const struct report_node *row, const struct report_text_cfg *cfg, FILE *out)
+static size_t say_change(const struct report_node *row, const struct report_text_cfg *cfg,
+                         FILE *out)
 {
 	char name[LINE_BYTES], text[2 * LINE_BYTES], a[SIDE_BYTES], b[SIDE_BYTES];
 	double percent, of_a = 0, of_b = 0;
@@ -127,7 +132,7 @@ static void say_change(const struct report_node *row, const struct report_text_c
 	         is_verdict(row, "better")  ? ": better"
 	         : is_verdict(row, "worse") ? ": worse"
 	                                    : "");
-	wrap_print(out, "  ", text, cfg->width);
+	return wrap_print(out, "  ", text, cfg->width);
 }
 
 static const char *verdict_of(struct diff_counts all, struct diff_counts names)
@@ -149,16 +154,26 @@ static const char *verdict_of(struct diff_counts all, struct diff_counts names)
 	return "No change proved: A and B differ no more than parts of the same recording do.";
 }
 
-static void say_changes(const struct report_node *rows, uint32_t most,
-                        const struct report_text_cfg *cfg, FILE *out)
+/* The first of them, until so many lines are used; returns how many are by now. */
+static size_t say_changes(const struct report_node *rows, uint32_t most, size_t used, size_t room,
+                          const struct report_text_cfg *cfg, FILE *out)
 {
 	uint32_t nr = 0;
 
-	for (const struct report_node *at = rows ? rows->first : NULL; at; at = at->next)
-		if (is_change(at) && nr++ < most)
-			say_change(at, cfg, out);
-	if (nr > most)
-		fprintf(out, "  and %" PRIu32 " more changes, below\n", nr - most);
+	for (const struct report_node *at = rows ? rows->first : NULL; at; at = at->next) {
+		if (!is_change(at))
+			continue;
+		if (nr < most && used < room)
+			used += say_change(at, cfg, out);
+		else
+			most = most < nr ? most : nr;
+		nr++;
+	}
+	if (nr <= most)
+		return used;
+	fprintf(out, "  and %" PRIu32 " more change%s, below\n", nr - most,
+	        nr - most == 1 ? "" : "s");
+	return used + 1;
 }
 
 static void add_rows(struct table *t, const struct report_node *rows,
@@ -181,10 +196,28 @@ static void add_rows(struct table *t, const struct report_node *rows,
 	}
 }
 
-static int put_table(const struct report_node *root, const struct report_text_cfg *cfg, FILE *out)
+static void put_left_out(const struct report_node *root, size_t nr_hidden, FILE *out)
+{
+	struct diff_counts c = count(report_at(root, "changes"));
+	uint64_t found = report_u64_at(root, "changes_found"), shown = c.better + c.worse + c.other;
+	uint64_t more = found > shown ? found - shown : 0;
+
+	if (nr_hidden)
+		fprintf(out, "and %" PRIu64 " more rows; -n %" PRIu64 " shows them\n",
+		        nr_hidden + more, found > MAX_SENTENCES ? found : MAX_SENTENCES);
+	else if (more)
+		fprintf(out, "and %" PRIu64 " more changes; -n %" PRIu64 " shows them\n", more,
+		        found);
+}
+
+/* So many rows, and how many more there are. */
+static int put_table(const struct report_node *root, size_t room, const struct report_text_cfg *cfg,
+                     FILE *out)
 {
 	SCOPED(scoped_arena) struct arena *mem = arena_new(MEM_BYTES);
 	struct table t;
+	size_t nr;
+	int err;
 
 	if (!mem)
 		return -ENOMEM;
@@ -200,17 +233,11 @@ static int put_table(const struct report_node *root, const struct report_text_cf
 	if (cfg->width)
 		table_fit(&t, cfg->width);
 	fputc('\n', out);
-	return table_print(&t, 0, table_nr_rows(&t), "", out);
-}
-
-static void put_left_out(const struct report_node *root, FILE *out)
-{
-	struct diff_counts c = count(report_at(root, "changes"));
-	uint64_t found = report_u64_at(root, "changes_found"), shown = c.better + c.worse + c.other;
-
-	if (found > shown)
-		fprintf(out, "and %" PRIu64 " more changes; -n %" PRIu64 " shows them\n",
-		        found - shown, found);
+	nr = table_nr_rows(&t) < room ? table_nr_rows(&t) : room;
+	err = table_print(&t, 0, nr, "", out);
+	if (!err)
+		put_left_out(root, table_nr_rows(&t) - nr, out);
+	return err;
 }
 
 /* "A: before.pftrace, 3.00s of 2 CPUs" */
@@ -257,31 +284,42 @@ static void put_only(const struct report_node *root, const char *key, const char
 		           cfg->width);
 }
 
-int diff_text(const struct report_node *root, const struct report_text_cfg *cfg, FILE *out)
+static void put_tail(const struct report_node *root, const struct report_text_cfg *cfg, FILE *out)
 {
-	const struct report_node *overall = report_at(root, "overall"),
-				 *names = report_at(root, "changes");
-	const char *note = report_text_at(root, "note");
-	int err;
+	const char *note = cfg->height ? SHORT_NOTE : report_text_at(root, "note");
 
-	fputs(wrap_on(WRAP_ANSWER, cfg->is_colored), out);
-	wrap_print(out, "", verdict_of(count(overall), count(names)), cfg->width);
-	fputs(wrap_off(cfg->is_colored), out);
-	say_changes(overall, DIFF_METRICS, cfg, out);
-	say_changes(names, MAX_SENTENCES, cfg, out);
-	err = put_table(root, cfg, out);
-	if (err)
-		return err;
-	put_left_out(root, out);
 	fputc('\n', out);
 	put_side(root, "a", cfg, out);
 	put_side(root, "b", cfg, out);
-	put_only(root, "only_in_a", "only in A: ", cfg, out);
-	put_only(root, "only_in_b", "only in B: ", cfg, out);
+	if (!cfg->height) {
+		put_only(root, "only_in_a", "only in A: ", cfg, out);
+		put_only(root, "only_in_b", "only in B: ", cfg, out);
+	}
 	if (note) {
 		fputs(wrap_on(WRAP_ASIDE, cfg->is_colored), out);
 		wrap_print(out, "note: ", note, cfg->width);
 		fputs(wrap_off(cfg->is_colored), out);
 	}
+}
+
+int diff_text(const struct report_node *root, const struct report_text_cfg *cfg, FILE *out)
+{
+	const struct report_node *overall = report_at(root, "overall"),
+				 *names = report_at(root, "changes");
+	size_t height = cfg->height > AROUND_TABLE + LEAST_ROWS ? cfg->height : 0;
+	size_t room = height ? (height - AROUND_TABLE) / 2 : SIZE_MAX, used;
+	int err;
+
+	fputs(wrap_on(WRAP_ANSWER, cfg->is_colored), out);
+	used = wrap_print(out, "", verdict_of(count(overall), count(names)), cfg->width);
+	fputs(wrap_off(cfg->is_colored), out);
+	used = say_changes(overall, DIFF_METRICS, used, room, cfg, out);
+	used = say_changes(names, MAX_SENTENCES, used, room, cfg, out);
+	room = height > used + AROUND_TABLE + LEAST_ROWS ? height - used - AROUND_TABLE
+	                                                 : LEAST_ROWS;
+	err = put_table(root, height ? room : SIZE_MAX, cfg, out);
+	if (err)
+		return err;
+	put_tail(root, cfg, out);
 	return ferror(out) ? -EIO : 0;
 }

@@ -180,16 +180,46 @@ static unsigned int print_sleeps(const struct report_node *sleeps,
 	return nr;
 }
 
+/* What had most of the wait: ", 60 % of it behind cc1 (7) on CPU 0". Empty if it is not known of any of it. */
+static void main_part(const struct report_node *wait, char *buf, size_t size)
+{
+	const struct report_node *parts = report_at(wait, "parts"), *most = NULL;
+	uint64_t wait_ns = num(wait, "wait_ns");
+	char text[LINE_BYTES];
+
+	buf[0] = '\0';
+	for (const struct report_node *at = parts ? parts->first : NULL; at; at = at->next)
+		if (!most || num(at, "ns") > num(most, "ns"))
+			most = at;
+	if (most && wait_ns)
+		snprintf(buf, size, ", %u %% of it %s",
+		         (unsigned int)(100.0 * (double)num(most, "ns") / (double)wait_ns + 0.5),
+		         line(most, "text", text));
+}
+
+/* The answer, before how it came to it. */
+static void print_headline(const struct report_node *wait, unsigned int nr,
+                           const struct explain_text_cfg *cfg, FILE *out)
+{
+	char name[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES], number[16];
+	char part[LINE_BYTES + 32], text[2 * LINE_BYTES];
+
+	main_part(wait, part, sizeof(part));
+	snprintf(number, sizeof(number), "%u. ", nr);
+	snprintf(text, sizeof(text), "%s (%" PRIu64 ") waited %s%s; %s at %s",
+	         safe(wait, "comm", name), num(wait, "tid"), time_of(wait, "wait_ns", t), part,
+	         is_open(wait) ? "it still did" : "it ended", end_of(wait, cfg, end));
+	wrap_print(out, number, text, cfg->width);
+}
+
 static unsigned int print_waits(const struct report_node *waits, const struct explain_text_cfg *cfg,
                                 FILE *out)
 {
-	char name[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES];
 	unsigned int nr = 0;
 
 	for (const struct report_node *at = waits ? waits->first : NULL; at; at = at->next) {
-		fprintf(out, "%s%u. %s (%" PRIu64 ") waited %s; %s at %s\n", nr ? "\n" : "", nr + 1,
-		        safe(at, "comm", name), num(at, "tid"), time_of(at, "wait_ns", t),
-		        is_open(at) ? "it still did" : "it ended", end_of(at, cfg, end));
+		fputs(nr ? "\n" : "", out);
+		print_headline(at, nr + 1, cfg, out);
 		nr++;
 		print_sentences(at, cfg->width, out);
 		if (cfg->has_chain)

@@ -64,20 +64,29 @@ void summary_line(const struct summary_screen *s, const char *fmt, ...)
 	fprintf(s->out, "%s\n", clean);
 }
 
+/* At its last comma if there is one, else at a blank: what is left out is marked. */
 void summary_causes(const struct summary_screen *s, const char *text)
 {
 	static const char more[] = ", ...";
-	char clean[LINE_BYTES], fitting[LINE_BYTES], *comma = NULL;
+	char clean[LINE_BYTES], fitting[LINE_BYTES], *end;
 
 	text_printable(clean, sizeof(clean), text, sizeof(clean));
-	if (text_width(clean) > s->cut && s->cut > strlen(more)) {
-		memcpy(fitting, clean, sizeof(fitting));
-		text_cut(fitting, s->cut - strlen(more) + 1); /* with the comma */
-		comma = strrchr(fitting, ',');
+	if (text_width(clean) <= s->cut || s->cut <= strlen(more)) {
+		summary_line(s, "%s", clean);
+		return;
 	}
-	if (comma)
-		*comma = '\0';
-	summary_line(s, "%s%s", comma ? fitting : clean, comma ? more : "");
+	memcpy(fitting, clean, sizeof(fitting));
+	text_cut(fitting, s->cut - strlen(more) + 1); /* with the comma */
+	end = strrchr(fitting, ',');
+	if (end) {
+		*end = '\0';
+		summary_line(s, "%s%s", fitting, more);
+		return;
+	}
+	end = strrchr(fitting, ' ');
+	if (end)
+		*end = '\0';
+	summary_line(s, "%s%s", fitting, more + 1);
 }
 
 static char *date(const struct summary_screen *s, char *buf, size_t size)

@@ -244,7 +244,7 @@ static void show_answer(const struct summary_screen *s)
 	const struct report_node *at = summary_first(summary_list(s, "bottlenecks"));
 	const char *file = summary_text_at(s->root, "file");
 	size_t room = s->cfg->width ? s->width - strlen("next: ") : 0;
-	char next[COMMAND_TEXT_BYTES], time[16];
+	char next[COMMAND_TEXT_BYTES], time[16], remedy[LINE_BYTES];
 
 	if (!summary_list(s, "bottlenecks"))
 		return;
@@ -259,7 +259,8 @@ static void show_answer(const struct summary_screen *s)
 	if (at->next)
 		summary_causes(s, words(at->next, "description"));
 	fputs(wrap_off(s->cfg->is_colored), s->out);
-	summary_line(s, "try:  %s", words(at, "remedy"));
+	snprintf(remedy, sizeof(remedy), "try:  %s", words(at, "remedy"));
+	summary_causes(s, remedy);
 	bottleneck_next(at, file ? file : "", s->cfg->clock, room, next);
 	fputs(wrap_on(WRAP_COMMAND, s->cfg->is_colored), s->out);
 	summary_line(s, "next: %s", next);

@@ -50,9 +50,9 @@ static struct report *sample(const char *overall, const char *name)
 	return r;
 }
 
-static char *text_of(const char *overall, const char *name)
+static char *text_in(size_t height, const char *overall, const char *name)
 {
-	struct report_text_cfg cfg = { .width = 80 };
+	struct report_text_cfg cfg = { .width = 80, .height = height };
 	struct report *r = sample(overall, name);
 	char *text = NULL;
 	size_t size;
@@ -62,6 +62,11 @@ static char *text_of(const char *overall, const char *name)
 	fclose(out);
 	report_free(r);
 	return text;
+}
+
+static char *text_of(const char *overall, const char *name)
+{
+	return text_in(0, overall, name);
 }
 
 static void expect_first(const char *overall, const char *name, const char *line)
@@ -118,11 +123,34 @@ static void noise_is_in_the_table_only(void **state)
 	free(text);
 }
 
+/* With the prompt of the shell below it. */
+static void on_a_terminal_it_is_one_screen(void **state)
+{
+	(void)state;
+	for (size_t height = 16; height < 30; height++) {
+		char *text = text_in(height, "better", "worse");
+		size_t nr = 0;
+
+		for (const char *c = text; *c; c++)
+			nr += *c == '\n';
+		if (nr + 1 > height)
+			fail_msg("%zu lines on %zu: %s", nr, height, text);
+		assert_null(strstr(text, "a note"));
+		assert_null(strstr(text, "only in B"));
+		free(text);
+	}
+	char *text = text_in(16, "better", "worse");
+
+	assert_non_null(strstr(text, "  and 1 more change, below\n"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_line_is_the_verdict),
 		cmocka_unit_test(changes_are_sentences_and_then_a_table),
+		cmocka_unit_test(on_a_terminal_it_is_one_screen),
 		cmocka_unit_test(noise_is_in_the_table_only),
 	};
 

@@ -196,8 +196,28 @@ static void causes_that_do_not_fit_are_left_out_whole(void **state)
 	text = text_of(r, 56, 0, false); /* just enough */
 	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, 15ms behind batch, ...\n", 57);
 	free(text);
+	text = text_of(r, 40, 0, false);
+	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, ...\n", 38);
+	free(text);
 	text = text_of(r, 0, 0, false);
 	assert_non_null(strstr(text, "5ms behind db\n"));
+	free(text);
+	report_free(r);
+}
+
+static void words_that_do_not_fit_are_left_out_whole(void **state)
+{
+	struct report *r = report_new(0);
+	char *text;
+
+	(void)state;
+	report_begin_object(r, NULL);
+	report_begin_array(r, "bottlenecks");
+	add_problem(r, "web waited 40ms for a CPU behind something long");
+	report_end_array(r);
+	report_end_object(r);
+	text = text_of(r, 40, 0, false);
+	assert_memory_equal(text, "web waited 40ms for a CPU behind ...\n", 37);
 	free(text);
 	report_free(r);
 }
@@ -321,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_screen),
+		cmocka_unit_test(words_that_do_not_fit_are_left_out_whole),
 		cmocka_unit_test(causes_that_do_not_fit_are_left_out_whole),
 		cmocka_unit_test(it_fits_any_screen),
 		cmocka_unit_test(many_cpus_are_one_character_each),
