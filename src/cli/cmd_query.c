@@ -204,6 +204,10 @@ static int show(const struct report_node *root, enum query_shape shape, struct d
 	struct json_writer w;
 	int err;
 
+	if (shape == QUERY_TABLE && rows && !rows->first) {
+		puts("No event matches. 'schedscope query --fields' lists events and their fields.");
+		return cli_written(0, d);
+	}
 	if (!rows)
 		rows = report_at(root, "aggregation.groups");
 	if (shape == QUERY_TABLE && rows && report_is_mixed(rows)) {

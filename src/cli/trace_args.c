@@ -137,7 +137,7 @@ int trace_args_one(const struct opt_list *words, const char *what, struct diag *
 		return diag_set(d, -EINVAL, hint, "no file is named");
 	text_printable(shown, sizeof(shown), words->items[1], SIZE_MAX);
 	snprintf(hint, sizeof(hint), "'schedscope %s' takes one file", what);
-	return diag_set(d, -EINVAL, hint, "'%s' is one word too many", shown);
+	return diag_set(d, -EINVAL, hint, "unexpected argument '%s'", shown);
 }
 
 /* Names of its tasks, each once or some more often; those of a machine with very many are not all looked at. */

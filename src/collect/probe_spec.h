@@ -18,6 +18,9 @@
 #define PROBE_SYMBOL_LEN 256
 #define PROBE_PATH_LEN   1024
 #define PROBE_NAME_LEN   128
+/* For one that the kernel does not have. */
+#define PROBE_TRACEPOINT_HINT \
+	"'ls /sys/kernel/tracing/events/*' lists them; system calls have one for all, raw_syscalls:sys_enter"
 
 /* What to attach to. */
 struct events_probe {

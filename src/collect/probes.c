@@ -111,7 +111,7 @@ static int attach_tracepoint(struct probe *p, const struct probe_spec *spec,
 	int err;
 
 	if (!vmlinux || !has_tracepoint(vmlinux, spec))
-		return diag_set(d, -EINVAL, "system calls have one for all, raw_syscalls:sys_enter",
+		return diag_set(d, -EINVAL, PROBE_TRACEPOINT_HINT,
 		                "this kernel has no tracepoint '%.60s:%.60s'", spec->path,
 		                spec->symbol);
 	err = load_tracepoint(p, spec, cfg);

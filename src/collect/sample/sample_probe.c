@@ -39,7 +39,7 @@ int sample_probe_tracepoint(struct loaded *l, struct bpf_program *prog, const ch
 	if (err)
 		return err;
 	if (!has_subsystem(&parsed) || loaded_aim(l, prog, parsed.symbol))
-		return diag_set(d, -ENOENT, "system calls have one for all, raw_syscalls:sys_enter",
+		return diag_set(d, -ENOENT, PROBE_TRACEPOINT_HINT,
 		                "this kernel has no tracepoint '%.60s:%.60s'", parsed.path,
 		                parsed.symbol);
 	return 0;
