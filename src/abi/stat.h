@@ -248,7 +248,7 @@ struct stat_slice {
 };
 
 struct stat_history {
-	__u32 next; /* slot to be written next; counts on for ever */
+	__u32 next; /* slot to be written next; counts on forever */
 	__u32 pad_;
 	struct stat_slice running; /* not over yet: end_ns is 0 */
 	struct stat_slice slices[STAT_HISTORY];

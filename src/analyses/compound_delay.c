@@ -2,7 +2,7 @@
  * Compound delay: what a task waited, and what its waker had waited before it could wake it, and so on. For a task that was
  * woken it is its own delay plus that of its waker at that moment, over one link more; for one that was preempted, the
  * delay is added to what the task waited since its wakeup. A chain has a beginning: an interrupt, which has not waited;
- * the moment at which a task would come a second time, so that two tasks that wake each other do not add up for ever;
+ * the moment at which a task would come a second time, so that two tasks that wake each other do not add up forever;
  * MAX_TASKS tasks. Waits that have not ended count up to the end.
  *
  * One walk over wakeups and waits together in the order of time: the last wait of the waker is noted at the wakeup.

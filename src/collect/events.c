@@ -488,7 +488,7 @@ int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 	scx_part_detach(e->scx);
 	stack_part_detach(e->stacks);
 	loaded_detach(e->loaded);
-	/* Detached, programs may still be on their way; what they leave unfinished all the same is counted. */
+	/* Programs may still run after they were detached; records that they leave unfinished are counted. */
 	(void)!bpf_barrier_wait(&e->barrier);
 	e->until_ns = clock_boot_ns();
 	if (!err)

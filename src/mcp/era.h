@@ -43,7 +43,7 @@ struct era_facts {
 
 /*
  * The era of a request or notification, and what it says. headers are NULL where there is no HTTP. -1 with an error for
- * a message that breaks the rules of its era; the era is set all the same.
+ * a message that breaks the rules of its era; the era is set nevertheless.
  */
 MUST_USE int era_read(const struct message *m, const struct mcp_headers *headers,
                       struct era_facts *out, struct rpc_error *e);

@@ -33,7 +33,7 @@ void mcp_conn_set_owner(struct mcp_conn *c, uint64_t owner);
 uint64_t mcp_server_new_owner(struct mcp_server *s);
 /* Cancels what runs for it and waits for that; nothing is sent any more. NULL is fine. */
 void mcp_conn_free(struct mcp_conn *c);
-/* Waits until everything that was taken is answered; false if that takes longer than so many milliseconds (0 = for ever). */
+/* Waits until everything that was taken is answered; false if that takes longer than so many milliseconds (0 = forever). */
 bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms);
 
 enum mcp_taken {

@@ -33,7 +33,7 @@ struct machine_profile_row {
 	const char *module;
 	bool is_kernel;
 	uint64_t samples;  /* in its own code */
-	uint64_t total;    /* with all that it calls */
+	uint64_t total;    /* including callees */
 	const char *file;  /* of the place in it with the most samples; NULL = unknown */
 	uint32_t line;     /* 0 = unknown */
 	uint64_t address;  /* of that place */

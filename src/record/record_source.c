@@ -317,7 +317,7 @@ static uint64_t real_now_ns(void)
 }
 
 /*
- * Until the moment comes at which it shall begin; true if something ended it before. The wall clock may be set meanwhile, so it is read
+ * Until the moment at which it is to begin; true if something ended it before. The wall clock may be set meanwhile, so it is read
  * again every second.
  */
 static int wait_for_start(struct record_source *s, struct watch *w, enum record_end *why,

@@ -1,5 +1,5 @@
 /*
- * record/start_at — when a recording begins, if many machines shall begin at one moment: a time of the wall clock, which is
+ * record/start_at — when a recording begins, if many machines are to begin at one moment: a time of the wall clock, which is
  * the same on all of them as far as their clocks are set.
  *
  * Pure but for the time zone, which is that of the process.

@@ -40,5 +40,5 @@ MUST_USE int metrics_server_reload(struct metrics_server *s, struct diag *d);
 const char *metrics_server_url(const struct metrics_server *s);
 
 int metrics_server_fd(const struct metrics_server *s);
-int metrics_server_wait_ms(const struct metrics_server *s); /* -1 = for ever */
+int metrics_server_wait_ms(const struct metrics_server *s); /* -1 = forever */
 void metrics_server_run(struct metrics_server *s);

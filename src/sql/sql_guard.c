@@ -12,7 +12,7 @@
 #define ASK_NS        20000000U /* between two questions to the caller */
 
 /*
- * Files of SQLite: there are none. Databases in memory need no file, and where SQLite would take one all the same
+ * Files of SQLite: there are none. Databases in memory need no file, and where SQLite would take one nevertheless
  * it gets an error. Nor is there randomness, or a time of day.
  */
 static int refuse_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)

@@ -32,7 +32,7 @@ struct binaries_cfg {
 	unsigned int how;      /* debug files are opened: OPEN_* of symbol/open_file */
 };
 
-/* All is lent for ever. NULL without memory. */
+/* All is lent forever. NULL without memory. */
 struct binaries *binaries_new(const struct binaries_cfg *cfg);
 void binaries_free(struct binaries *b); /* NULL is fine */
 

@@ -301,7 +301,7 @@ static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die ch
 	size_t nr = 0;
 
 	chain[nr++] = at;
-	/* Blocks count as steps, too: no DIE is visited for ever. */
+	/* Blocks count as steps, too: no DIE is visited forever. */
 	for (int step = 0; step < 4 * CHAIN_MAX && nr < CHAIN_MAX; step++) {
 		Dwarf_Die inner;
 

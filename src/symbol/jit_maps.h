@@ -26,7 +26,7 @@ struct jit_process {
 	uint32_t uid;  /* for when it has ended; UINT32_MAX = unknown */
 };
 
-/* Both are lent for ever. NULL without memory. */
+/* Both are lent forever. NULL without memory. */
 struct jit_maps *jit_maps_new(const char *proc, struct parser *parser);
 void jit_maps_free(struct jit_maps *j); /* NULL is fine */
 

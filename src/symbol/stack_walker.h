@@ -17,7 +17,7 @@ struct spaces;
 struct stack_copy;
 struct stack_walker;
 
-/* All is lent for ever. NULL without memory. */
+/* All is lent forever. NULL without memory. */
 struct stack_walker *stack_walker_new(struct spaces *spaces, struct mapped_files *files,
                                       struct parser *parser);
 void stack_walker_free(struct stack_walker *w); /* NULL is fine */

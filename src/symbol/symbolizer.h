@@ -94,7 +94,7 @@ bool symbolizer_remark(struct symbolizer *s, struct diag *out);
 uint32_t symbolizer_frames(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
-/* Code of a process, and the table by which its frames are walked; that is lent for ever. */
+/* Code of a process, and the table by which its frames are walked; that is lent forever. */
 struct symbol_table {
 	uint64_t start, end;
 	uint64_t base;   /* the process's address of the table's first row */

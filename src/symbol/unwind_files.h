@@ -21,7 +21,7 @@ struct space_mapping;
 struct symbol_table;
 struct unwind_files;
 
-/* All is lent for ever. NULL without memory. */
+/* All is lent forever. NULL without memory. */
 struct unwind_files *unwind_files_new(const char *proc, const char *debug_dirs,
                                       struct mapped_files *files, struct parser *parser,
                                       unsigned int how);

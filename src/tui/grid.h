@@ -49,7 +49,7 @@ struct cell {
 struct grid_mark {
 	int x, y, width; /* width 0: there is one, but no room for it */
 	int value;
-	const char *text; /* lent for ever */
+	const char *text; /* lent forever */
 	bool is_main;     /* of the table whose rows are selected */
 };
 #define GRID_MARKS 96U

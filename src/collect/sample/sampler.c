@@ -479,7 +479,7 @@ static int drain_all(struct sampler *s, struct diag *d)
 
 	s->generation++;
 	__atomic_store_n(&s->skel->bss->generation, s->generation, __ATOMIC_RELEASE);
-	/* What is late all the same is taken with the next generation. */
+	/* What is still late is taken with the next generation. */
 	(void)!bpf_barrier_wait(&s->barrier);
 	err = sampler_take_copies(s);
 	if (!err)

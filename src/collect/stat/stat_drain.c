@@ -106,7 +106,7 @@ static int read_cpus(struct stat_collector *c)
 	return c->plan.wants_migrate ? read_arrivals(c) : 0;
 }
 
-/* A task that has been on a CPU all the time has no event, and is requested all the same. */
+/* A task that has been on a CPU all the time has no event, and is requested nevertheless. */
 static size_t add_running(const struct stat_collector *c, uint32_t *tids)
 {
 	size_t nr = 0;

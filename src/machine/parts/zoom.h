@@ -4,7 +4,7 @@
  *
  * Its programs are loaded by a separate thread when it is first requested, attached while a thread
  * is shown, detached afterwards. What is added up stays in the kernel until a refresh reads it.
- * Without BPF the row of the thread is kept all the same, and a sentence says what is missing.
+ * Without BPF the row of the thread is still kept, and a sentence says what is missing.
  */
 #pragma once
 

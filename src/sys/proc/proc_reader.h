@@ -38,5 +38,5 @@ void proc_reader_close(struct proc_reader *r); /* NULL is fine */
 MUST_USE bool proc_reader_ask(struct proc_reader *r, uint32_t pid, uint64_t now_ns);
 /* The next answer, in no order. False while there is none; then it checks whether the reader hangs. */
 MUST_USE bool proc_reader_take(struct proc_reader *r, uint64_t now_ns, struct proc_answer *out);
-/* How many processes have kept a reader for ever. */
+/* How many processes have kept a reader forever. */
 uint32_t proc_reader_nr_hung(const struct proc_reader *r);

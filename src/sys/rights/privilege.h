@@ -32,7 +32,7 @@ void privilege_user(struct privilege_user *out);
  */
 MUST_USE int privilege_hide(void);
 /*
- * For a process that starts this program again: it shall have what is permitted here. privilege_hide() has cleared the ambient set,
+ * For a process that starts this program again: it is to have what is permitted here. privilege_hide() has cleared the ambient set,
  * and a file gives nothing on a file system without set-id bits, as systemd makes them for units with NoNewPrivileges. Only
  * where the rights are those of the process that started us (not AT_SECURE), so that its environment has nothing to gain.
  */
