@@ -371,4 +371,5 @@ def it_runs_without_rights_and_leaves_nothing_behind():
             wait_for("the end of its helpers", lambda left=helpers: not any(os.path.exists(f"/proc/{pid}") for pid in left), 10)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -148,6 +148,26 @@ def a_file_that_cannot_be_written_leaves_nothing(folder):
     assert not files(folder), files(folder)
 
 
+def die_at(size):
+    """For a child: the kernel ends it (SIGXFSZ) within the write that would make a file larger."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return limit
+
+
+def one_that_dies_while_it_writes_leaves_no_torn_file(folder):
+    for size in (1, 3000, 20000):  # in the first table, and in later ones
+        assert export(folder, OWN, preexec_fn=die_at(size)).returncode == -signal.SIGXFSZ
+        torn = files(folder)
+        assert torn and all(pathlib.Path(name).name.startswith(".") for name in torn), (size, torn)
+    good(export(folder, OWN))
+    whole = [name for name in files(folder) if name not in torn]
+    assert len(whole) == len(tables())
+    for name in whole:
+        footer.read(folder / name)
+
+
 def a_full_disk_leaves_nothing(folder):
     script = 'mount -t tmpfs -o size=200k none "$2" && "$1" export --parquet "$2" "$3"; echo "$? $(find "$2" -type f | wc -l)"'
     done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", SCHEDSCOPE, folder, OWN], capture_output=True, text=True, timeout=60, check=False)
@@ -196,7 +216,7 @@ def can_mount():
 CASES = [(several_recordings_at_once, None), (folders_are_those_of_hive, None), (two_captures_of_a_host_share_a_folder, None),
          (files_are_not_replaced_unless_asked_for, None), (files_of_others_are_never_replaced, None), (a_link_in_the_way_is_refused, None),
          (only_the_tables_that_are_named, None), (what_makes_no_sense_is_refused, None), (a_file_that_cannot_be_read_ends_it, None),
-         (a_file_that_cannot_be_written_leaves_nothing, None), (a_full_disk_leaves_nothing, can_mount), (columns_are_coded_as_they_should_be, None),
+         (a_file_that_cannot_be_written_leaves_nothing, None), (one_that_dies_while_it_writes_leaves_no_torn_file, None), (a_full_disk_leaves_nothing, can_mount), (columns_are_coded_as_they_should_be, None),
          (our_recordings_know_host_and_boot, can_record)]
 
 

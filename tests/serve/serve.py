@@ -72,9 +72,9 @@ def recording(folder, name="together/together.pftrace.gz"):
 class Daemon:
     """`schedscope serve` on a free port."""
 
-    def __init__(self, *words, listen="127.0.0.1:0", env=None):
+    def __init__(self, *words, listen="127.0.0.1:0", env=None, before=None):
         self.process = subprocess.Popen([SCHEDSCOPE, "serve", "--listen", listen, *words], stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
+                                        stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}, preexec_fn=before)
         self.said = []
         self.port = self.wait_for_port() if listen != "off" else None
 

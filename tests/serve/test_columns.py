@@ -3,57 +3,26 @@
 
 ClickHouse (chdb) answers the same queries where it can be loaded. Needs no rights; as root the files are made through the broker.
 """
-import functools
 import json
 import math
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
-from serve import SCHEDSCOPE, SOURCE, WAIT_S, Daemon, Skip, buckets, case, expect, folder, main, recording, value, wait_for
-
-sys.path[1:1] = [str(SOURCE / "tests/parquet"), str(SOURCE / "tests/parquet/readers")]
-import footer  # noqa: E402  pylint: disable=wrong-import-position
-from packages import chdb_node, has_chdb, install, is_emulated, place  # noqa: E402  pylint: disable=wrong-import-position
+from columns_ask import ask, files, packages  # the first: it says where the next two are
+import footer
+from packages import has_chdb
+from serve import SCHEDSCOPE, SOURCE, WAIT_S, Daemon, buckets, case, expect, folder, main, recording, value, wait_for
 
 FOLDER = folder()
 TRACE = recording(FOLDER.name)
 OTHER = recording(FOLDER.name, "perfetto/e-guest-scx-vtime.pftrace.gz")
-SQL = SOURCE / "share/schedscope/sql"
 METRICS = {"sched_delay": "cause", "waking_delay": None, "slice": "end", "sleep": "state", "cpu_idle": None}
-
-
-@functools.lru_cache(maxsize=None)
-def packages():
-    where = place()
-    reason = install(where)
-    if reason and os.environ.get("CI"):
-        raise AssertionError(reason)
-    if reason:
-        raise Skip(reason)
-    return where
-
-
-def ask(path, *queries, engine="duckdb", more=()):
-    """The rows of each query, as lists of texts; more are further files of SQL."""
-    dialect = "clickhouse" if engine == "chdb" else engine
-    work = {"dir": str(path), "sql": [str(SQL / f"{dialect}-serve{part}.sql") for part in ("", *more)], "queries": queries}
-    node, where = chdb_node() if engine == "chdb" else ([shutil.which("node")], packages())
-    wait_s = 1200 if is_emulated() else WAIT_S * 3
-    done = subprocess.run([*node, where / "ask.mjs", engine], input=json.dumps(work), capture_output=True, text=True, timeout=wait_s, check=False)
-    expect(done.returncode == 0, done.stderr)
-    answers = json.loads(done.stdout)["answers"]
-    for query, answer in zip(queries, answers):
-        expect("error" not in answer, f"{query}: {answer.get('error')}")
-    return [answer["rows"] for answer in answers]
-
-
-def files(path):
-    """All of them, also those that begin with a dot."""
-    return sorted(str(file.relative_to(path)) for file in pathlib.Path(path).rglob("*") if not file.is_dir())
 
 
 def serve_all(path, trace, *words, host="web-1"):
@@ -137,6 +106,30 @@ def a_file_that_cannot_be_written_is_made_up_for():
             expect(daemon.stop() == 0, f"{daemon.said}")
         said = [line for line in daemon.said if "cannot" in line]
         expect(len(said) == 2 and all("it is tried again" in line for line in said), f"{daemon.said}")
+
+
+def die_at(size):
+    """For a child: the kernel ends it (SIGXFSZ) within the write that would make a file larger."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return limit
+
+
+@case
+def a_daemon_that_dies_while_it_writes_leaves_no_torn_file():
+    with folder() as path:
+        for size in (1, 100, 2000):
+            with Daemon("--speed", "0", "--parquet", path, "--host", "h", TRACE, before=die_at(size)) as daemon:
+                code = daemon.stop()
+                expect(code == -signal.SIGXFSZ, f"it was to die at {size} bytes: {code} {daemon.said}")
+            torn = files(path)
+            expect(torn and all(pathlib.Path(name).name.startswith(".") for name in torn), f"{size}: {torn}")
+        samples = serve_all(path, TRACE, host="h")
+        whole = [name for name in files(path) if name not in torn]
+        expect(len(whole) == 1 and footer.read(pathlib.Path(path) / whole[0])["rows"] > 100, f"{whole}")
+        rows, = ask(path, "SELECT sum(count)::BIGINT FROM latency_hist WHERE metric = 'sched_delay' AND kind = 'woken'")
+        expect(int(rows[0][0]) == value(samples, "schedscope_sched_delay_seconds_count", cause="woken"), f"{rows}: those that were torn are read")
 
 
 @case
