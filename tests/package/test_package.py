@@ -158,6 +158,36 @@ def systemd_accepts_the_units():
 
 
 @case
+def the_package_has_these_units():
+    """What debhelper is given, by the rules of the package."""
+    need("make")
+    with tempfile.TemporaryDirectory() as folder:
+        tree, fake = pathlib.Path(folder) / "tree", pathlib.Path(folder) / "bin"
+        for name in ("debian", "packaging"):
+            shutil.copytree(SOURCE / name, tree / name, symlinks=True)
+        fake.mkdir()
+        debhelper = fake / "dh_installsystemd"
+        debhelper.write_text('#!/bin/sh\nname=${1#--name=}\ncp "debian/schedscope.$name.service" "got.$name"\n')
+        debhelper.chmod(0o755)
+        run("make", "-f", "debian/rules", "override_dh_installsystemd", cwd=tree, env={**os.environ, "PATH": f"{fake}:{os.environ['PATH']}"})
+        for name in UNITS:
+            unit_text = (SOURCE / f"packaging/systemd/{name}.service").read_text()
+            expect((tree / f"got.{name}").read_text() == unit_text, f"{name}: {(tree / f'got.{name}').read_text()}")
+            expect(f"debian/schedscope.{name}.service" in (tree / "debian/clean").read_text().split(), f"the copy of {name} is left behind")
+
+
+@case
+def no_file_is_what_was_left_of_a_link():
+    """A tree that was copied without its links has their targets as texts."""
+    names = run("git", "-C", SOURCE, "ls-files", "-z").split("\0") if (SOURCE / ".git").exists() else []
+    for path in (SOURCE / name for name in names if name and not name.startswith("fuzz/corpus/")):
+        if not path.is_file() or path.is_symlink() or path.stat().st_size > 200:
+            continue
+        text = path.read_bytes()
+        expect(not text or b"\n" in text or b"\0" in text or not (path.parent / os.fsdecode(text)).exists(), f"{path}: {text}")
+
+
+@case
 def the_units_are_confined():
     need("systemd-analyze")
     for name in UNITS:
