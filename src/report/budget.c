@@ -97,76 +97,108 @@ static int apply(struct report_data *r, const struct step *step)
 struct trial {
 	struct gather g;
 	struct tables tables;
-	uint64_t bytes;
 	int err;
 };
 
-static int trial_begin(struct report_data *r, const struct step *step,
-                       const struct report_axis *axis, uint32_t bucket, struct trial *out)
+struct trials {
+	struct report_data *r;
+	const struct step *step; /* that they are for; NULL = none yet */
+	struct report_axis axis;
+	struct trial at[SAMPLED];
+	bool is_refolded; /* by the step at hand: the buckets are those of the one before */
+};
+
+static void trial_done(struct trial *t)
 {
-	uint64_t from_ns = axis_edge(axis, bucket), to_ns = axis_edge(axis, bucket + 1);
-
-	*out = (struct trial){
-		.g = { .sc = &r->sc,
-		       .axis = { from_ns, to_ns, axis->width_ns, 1 },
-		       .who = &r->who,
-		       .tables = &out->tables,
-		       .ledger = r->ledger,
-		       .max_cells = UINT64_MAX,
-		       .slices = gather_find(r->sc.s, TIMELINE_SLICE, from_ns, to_ns),
-		       .waits = gather_find(r->sc.s, TIMELINE_WAIT, from_ns, to_ns) }
-	};
-	slots_init(&out->g.slots, step->bands);
-	return gather_wakers(&out->g);
-}
-
-static void try_bucket(void *ctx, unsigned int worker, size_t item)
-{
-	struct trial *t = (struct trial *)ctx + item;
-
-	(void)worker;
-	t->err = tables_init(&t->tables, 1);
-	if (!t->err)
-		t->err = gather_all(&t->g, false);
-	t->bytes = estimate(&t->tables);
 	gather_done(&t->g);
 	tables_done(&t->tables);
 }
 
-/* What all of it would come to. */
-static int try_step(struct report_data *r, const struct step *step, uint64_t *bytes)
+static int trial_begin(const struct trials *all, uint32_t bucket, struct trial *out)
 {
-	struct report_axis axis = axis_make(r->sc.from_ns, r->sc.to_ns, step->max_buckets);
-	struct trial trials[SAMPLED];
-	struct parallel p = { .fn = try_bucket, .ctx = trials };
+	const struct report_data *r = all->r;
+	uint64_t from_ns = axis_edge(&all->axis, bucket), to_ns = axis_edge(&all->axis, bucket + 1);
+
+	trial_done(out);
+	out->g = (struct gather){ .sc = &r->sc,
+		                  .axis = { from_ns, to_ns, all->axis.width_ns, 1 },
+		                  .who = &all->r->who,
+		                  .tables = &out->tables,
+		                  .ledger = r->ledger,
+		                  .max_cells = UINT64_MAX,
+		                  .slices = gather_find(r->sc.s, TIMELINE_SLICE, from_ns, to_ns),
+		                  .waits = gather_find(r->sc.s, TIMELINE_WAIT, from_ns, to_ns) };
+	slots_init(&out->g.slots, all->step->bands);
+	return gather_wakers(&out->g);
+}
+
+/* The cells of a step before become those of this one, which are the same as if they were gathered again. */
+static int refold(const struct trials *all, struct trial *t)
+{
+	uint8_t former[HIST_SLOTS];
+
+	slots_coarsen(&t->g.slots, all->step->bands, former);
+	return tables_refold(&t->tables, &all->r->who, former);
+}
+
+static void try_bucket(void *ctx, unsigned int worker, size_t item)
+{
+	struct trials *all = ctx;
+	struct trial *t = &all->at[item];
+
+	(void)worker;
+	if (all->is_refolded) {
+		t->err = refold(all, t);
+		return;
+	}
+	t->err = tables_init(&t->tables, 1);
+	if (!t->err)
+		t->err = gather_all(&t->g, false);
+}
+
+static int begin_step(struct trials *all, const struct step *step)
+{
+	struct report_data *r = all->r;
 	int err = 0;
 
-	*bytes = 0;
+	all->is_refolded = all->step && all->step->max_buckets == step->max_buckets;
+	all->step = step;
+	all->axis = axis_make(r->sc.from_ns, r->sc.to_ns, step->max_buckets);
 	if (who_nr_kept(&r->who) > step->keep_other)
 		err = who_fold(&r->who, step->keep, step->keep_other);
-	for (uint32_t i = 0; i < SAMPLED && !err; i++)
-		err = trial_begin(r, step, &axis,
-		                  (uint32_t)(axis.nr * (2ULL * i + 1) / (2ULL * SAMPLED)),
-		                  &trials[i]);
+	for (uint32_t i = 0; i < SAMPLED && !err && !all->is_refolded; i++)
+		err = trial_begin(all, (uint32_t)(all->axis.nr * (2ULL * i + 1) / (2ULL * SAMPLED)),
+		                  &all->at[i]);
+	return err;
+}
+
+/* What all of it would come to. */
+static int try_step(struct trials *all, const struct step *step, uint64_t *bytes)
+{
+	struct parallel p = { .fn = try_bucket, .ctx = all };
+	int err = begin_step(all, step);
+
+	*bytes = 0;
 	if (err)
 		return err;
 	parallel_for(&p, SAMPLED);
 	for (uint32_t i = 0; i < SAMPLED; i++) {
-		*bytes += trials[i].bytes;
-		err = err ? err : trials[i].err;
+		*bytes += estimate(&all->at[i].tables);
+		err = err ? err : all->at[i].err;
 	}
-	*bytes = *bytes * axis.nr / SAMPLED;
+	*bytes = *bytes * all->axis.nr / SAMPLED;
 	return err;
 }
 
 int budget_choose(struct report_data *r, struct budget_plan *out)
 {
+	struct trials trials = { .r = r };
 	uint64_t bytes = 0;
 	size_t i = 0;
 	int err;
 
 	for (;;) {
-		err = try_step(r, &steps[i], &bytes);
+		err = try_step(&trials, &steps[i], &bytes);
 		if (err || bytes <= room(r))
 			break;
 		i += bytes > FAR * room(r) ? 2 : 1;
@@ -176,6 +208,8 @@ int budget_choose(struct report_data *r, struct budget_plan *out)
 			break;
 		}
 	}
+	for (uint32_t k = 0; k < SAMPLED; k++)
+		trial_done(&trials.at[k]);
 	*out = (struct budget_plan){ .max_buckets = steps[i].max_buckets,
 		                     .max_cells = MAX_CELLS,
 		                     .bands = steps[i].bands,
