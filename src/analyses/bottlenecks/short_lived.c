@@ -53,8 +53,11 @@ static void take_lives(struct lives *x, const struct findings *f)
 	}
 }
 
-static void take_parents(struct lives *x, const struct findings *f)
+/* False where none lived for a moment only. */
+static bool take_parents(struct lives *x, const struct findings *f)
 {
+	bool is_any = false;
+
 	for (uint32_t i = 0; i < f->sc->nr_tasks; i++) {
 		uint32_t task = x->parent[i];
 		struct parent *p;
@@ -69,7 +72,9 @@ static void take_parents(struct lives *x, const struct findings *f)
 		p->last_ns = x->born_ns[i];
 		p->task = task;
 		p->child = i;
+		is_any = true;
 	}
+	return is_any;
 }
 
 static void take_runs(struct lives *x, const struct findings *f)
@@ -132,8 +137,8 @@ int find_short_lived(struct findings *f)
 	if (!born_ns || !parent || !is_short || !has_short || !all)
 		return -ENOMEM;
 	take_lives(&x, f);
-	take_parents(&x, f);
-	take_runs(&x, f);
+	if (take_parents(&x, f))
+		take_runs(&x, f);
 	for (uint32_t i = 0; !err && i < f->units->nr; i++)
 		if (all[i].nr >= MIN_TASKS && all[i].run_ns >= f->sc->span_ns / CPU_SHARE &&
 		    all[i].nr * 1000000000ULL >= MIN_PER_SEC * f->sc->span_ns)
