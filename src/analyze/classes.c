@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyze/slice_facts.h"
-#include "analyze/walk.h"
 #include "base/grow.h"
 
 #define FAIR_PRIO 100 /* the first one; real time below */
@@ -49,9 +48,9 @@ int classes_init(struct classes *c, const struct scope *sc)
 {
 	struct pass_args all;
 	struct scope whole = scope_whole(sc, &all);
-	struct walk w = { .sc = &whole, .table = TIMELINE_SLICE };
+	struct rows it = { .sc = &whole };
 	struct slice_facts facts = { 0 };
-	const union timeline_row *row;
+	struct pair_slice slice;
 	int err;
 
 	*c = (struct classes){ .nr_tasks = sc->nr_tasks };
@@ -61,10 +60,9 @@ int classes_init(struct classes *c, const struct scope *sc)
 	if (!has_priorities(&whole))
 		return 0;
 	err = slice_facts_init(&facts, &whole);
-	while (!err && (row = walk_next(&w)))
-		if (row->slice.task < c->nr_tasks)
-			err = add(c, &row->slice,
-			          class_of(&row->slice, slice_run(&facts, &row->slice) != NULL));
+	while (!err && rows_slice(&it, &slice))
+		if (slice.task < c->nr_tasks)
+			err = add(c, &slice, class_of(&slice, slice_run(&facts, &slice) != NULL));
 	slice_facts_done(&facts);
 	return err;
 }
