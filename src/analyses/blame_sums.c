@@ -225,6 +225,7 @@ static int collect(struct blame_sums *b, const struct scope *sc, const struct un
                    struct ledger *l, struct blame_sums *also)
 {
 	SCOPED(scoped_free) struct divide_column *columns = NULL;
+	SCOPED(scoped_divide_map) struct divide_map *map = NULL;
 	SCOPED(divide_done) struct divide divide = { .l = l, .part = add_part, .ctx = b };
 	struct rows it = { .sc = sc };
 	struct pair_wait w;
@@ -237,6 +238,10 @@ static int collect(struct blame_sums *b, const struct scope *sc, const struct un
 	divide.columns = columns = columns_new(b);
 	if (!err)
 		err = columns ? divide_init(&divide) : -ENOMEM;
+	if (!err && divide.sums)
+		divide.map = map = divide_map_new(&divide);
+	if (!err && divide.sums && !map)
+		err = -ENOMEM;
 	while (!err && rows_wait(&it, &w)) {
 		uint32_t unit;
 

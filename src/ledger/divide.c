@@ -6,6 +6,12 @@
 #include "ledger/occupancy.h"
 
 #define FIRST_FAIR 100 /* priorities below are of real time or deadline; 0 is unknown */
+#define NO_COLUMN  UINT32_MAX
+
+struct divide_map {
+	uint32_t nr_cpus;
+	uint32_t *columns[]; /* by CPU: of each segment; NO_COLUMN = it has to be given as a part */
+};
 
 int divide_init(struct divide *d)
 {
@@ -49,34 +55,98 @@ static int give(const struct divide *d, const struct ledger_stay *stay, uint32_t
 	return err;
 }
 
-/* The column of a segment; false where it has to be given as a part. */
-static inline bool find_column(const struct divide *d, const struct occupancy_segment *s,
-                               uint32_t *out)
+/* The column of a segment; NO_COLUMN where it has to be given as a part. */
+static inline uint32_t find_column(const struct divide *d, const struct occupancy_segment *s)
 {
 	const struct divide_column *c;
 
-	if (s->kind != OCCUPANCY_TASK) {
-		*out = d->kinds + ledger_kind_of(s->kind);
-		return true;
-	}
+	if (s->kind != OCCUPANCY_TASK)
+		return d->kinds + ledger_kind_of(s->kind);
 	c = &d->columns[s->what];
-	*out = c->column;
-	return s->start_ns >= c->since_ns && !(d->is_urgent_apart && is_urgent(s->prio, s->policy));
+	if (s->start_ns < c->since_ns || (d->is_urgent_apart && is_urgent(s->prio, s->policy)))
+		return NO_COLUMN;
+	return c->column;
 }
 
-static inline void add(struct divide *d, size_t place, uint64_t ns)
+static uint32_t *map_cpu(const struct divide *d, uint32_t cpu)
 {
-	if (d->touched && !d->sums[place])
-		d->touched[d->nr_touched++] = (uint32_t)place;
-	d->sums[place] += ns;
+	const struct occupancy *o = ledger_cpu(d->l, cpu);
+	uint32_t *columns = reallocarray(NULL, o->nr, sizeof(*columns));
+
+	for (uint32_t i = 0; columns && i < o->nr; i++)
+		columns[i] = find_column(d, &o->at[i]);
+	return columns;
+}
+
+struct divide_map *divide_map_new(const struct divide *d)
+{
+	uint32_t nr_cpus = ledger_nr_cpus(d->l);
+	SCOPED(scoped_divide_map)
+	struct divide_map *m = calloc(1, sizeof(*m) + nr_cpus * sizeof(m->columns[0]));
+
+	for (uint32_t i = 0; m && i < nr_cpus; i++) {
+		m->columns[m->nr_cpus++] = map_cpu(d, i);
+		if (!m->columns[i])
+			return NULL;
+	}
+	return TAKE_PTR(m);
+}
+
+void divide_map_free(struct divide_map *m)
+{
+	for (uint32_t i = 0; m && i < m->nr_cpus; i++)
+		free(m->columns[i]);
+	free(m);
+}
+
+/*
+ * Adds the segments of a stay, from its end to its start, which need not be looked for then; from the one at *at on, up to one that has
+ * no column, which is left in *at. Returns from when on all is added.
+ */
+static inline uint64_t add_segments(struct divide *d, const struct ledger_stay *stay,
+                                    const struct occupancy_segment *segments,
+                                    const uint32_t *columns, bool is_listed, uint64_t until_ns,
+                                    uint32_t *at)
+{
+	uint64_t start_ns = stay->start_ns, *sums = d->sums + stay->unit * d->width;
+	uint32_t nr_touched = d->nr_touched, i = *at;
+
+	for (; until_ns > start_ns; i--) {
+		uint64_t from_ns = segments[i].start_ns > start_ns ? segments[i].start_ns
+		                                                   : start_ns;
+		uint32_t column = columns ? columns[i] : find_column(d, &segments[i]);
+
+		if (column == NO_COLUMN)
+			break;
+		if (is_listed && !sums[column])
+			d->touched[nr_touched++] = (uint32_t)(sums - d->sums) + column;
+		sums[column] += until_ns - from_ns;
+		until_ns = from_ns;
+	}
+	d->nr_touched = nr_touched;
+	*at = i;
+	return until_ns;
+}
+
+/* With and without a list, and with and without a map: as different loops, each does what it has to only. */
+static uint64_t add_stay(struct divide *d, const struct ledger_stay *stay, uint64_t until_ns,
+                         uint32_t *at)
+{
+	const struct occupancy_segment *segments = ledger_cpu(d->l, stay->cpu)->at;
+	const uint32_t *columns = d->map ? d->map->columns[stay->cpu] : NULL;
+
+	if (!columns)
+		return add_segments(d, stay, segments, NULL, d->touched, until_ns, at);
+	if (d->touched)
+		return add_segments(d, stay, segments, columns, true, until_ns, at);
+	return add_segments(d, stay, segments, columns, false, until_ns, at);
 }
 
 int divide_stay(struct divide *d, const struct ledger_stay *stay)
 {
 	const struct occupancy *o = ledger_cpu(d->l, stay->cpu);
 	uint64_t until_ns = stay->end_ns, from_ns;
-	size_t row = stay->unit * d->width;
-	uint32_t at, column;
+	uint32_t at;
 	int err = 0;
 
 	if (stay->start_ns >= until_ns)
@@ -85,17 +155,12 @@ int divide_stay(struct divide *d, const struct ledger_stay *stay)
 	d->near[stay->cpu] = at;
 	if (!d->sums || o->nr_steals || stay->start_ns < o->at[0].start_ns || until_ns > o->end_ns)
 		return give(d, stay, occupancy_find(o, stay->start_ns), stay->start_ns, until_ns);
-	/* From its end to its start, which need not be looked for then. */
 	for (; !err; at--) {
-		const struct occupancy_segment *s = &o->at[at];
-
-		from_ns = s->start_ns > stay->start_ns ? s->start_ns : stay->start_ns;
-		if (find_column(d, s, &column))
-			add(d, row + column, until_ns - from_ns);
-		else
-			err = give(d, stay, at, from_ns, until_ns);
-		if (from_ns == stay->start_ns)
+		until_ns = add_stay(d, stay, until_ns, &at);
+		if (until_ns <= stay->start_ns)
 			break;
+		from_ns = o->at[at].start_ns > stay->start_ns ? o->at[at].start_ns : stay->start_ns;
+		err = give(d, stay, at, from_ns, until_ns);
 		until_ns = from_ns;
 	}
 	return err;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "ledger/ledger.h"
 
 /* A part of a wait by ledger_next_stay(), of the kind LEDGER_STAY. */
@@ -28,6 +29,12 @@ struct divide_column {
 	uint32_t column;
 };
 
+/*
+ * The columns of all segments of all CPUs, found once: of very many waits each segment is a part of dozens. It never changes, so that
+ * several threads may divide by it at once.
+ */
+struct divide_map;
+
 struct divide {
 	/* Filled by the caller, and lent: */
 	const struct ledger *l;
@@ -38,12 +45,18 @@ struct divide {
 	uint32_t *touched; /* the places of sums that are not 0 any more; NULL = they are not listed */
 	uint32_t nr_touched;
 	bool is_urgent_apart; /* tasks with a real-time or deadline priority are given as parts */
+	const struct divide_map
+		*map; /* made of this one's ledger and columns; NULL = they are found each time */
 	int (*part)(void *ctx, uint32_t unit, const struct ledger_part *part);
 	void *ctx;
 	/* Its own: */
 	uint32_t *near; /* by CPU: the segment where the last stay ended */
 };
 
+/* Of what is filled by the caller, up to is_urgent_apart. NULL without memory. */
+struct divide_map *divide_map_new(const struct divide *d);
+void divide_map_free(struct divide_map *m); /* NULL is fine */
+DEFINE_SCOPED(divide_map, divide_map_free)
 /* -ENOMEM. */
 MUST_USE int divide_init(struct divide *d);
 void divide_done(struct divide *d); /* a zeroed one is fine */

@@ -192,7 +192,7 @@ int gather_all(struct gather *g, bool is_parallel)
 	uint32_t nr_parts = is_parallel ? GATHER_PARTS : 1;
 	struct parallel p = { .nr_workers = is_parallel ? 0 : 1, .fn = make_part, .ctx = g };
 	struct gather_plan *plan = NULL;
-	int err = gather_plan_new(g, &plan);
+	int err = gather_plan_new(g, is_parallel, &plan);
 
 	if (err)
 		return err;

@@ -86,8 +86,8 @@ MUST_USE int gather_all(struct gather *g, bool is_parallel);
 MUST_USE int gather_part_rows(struct gather_part *part);
 /* Its stays become cells of blame. */
 MUST_USE int gather_part_blame(struct gather_part *part);
-/* What the parts share; NULL in *out without a ledger. */
-MUST_USE int gather_plan_new(const struct gather *g, struct gather_plan **out);
+/* What the parts share; NULL in *out without a ledger. is_mapped: of all of the time, so that columns of segments are found once. */
+MUST_USE int gather_plan_new(const struct gather *g, bool is_mapped, struct gather_plan **out);
 void gather_plan_free(struct gather_plan *p); /* NULL is fine */
 
 void gather_done(struct gather *g);

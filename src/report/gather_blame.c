@@ -16,13 +16,15 @@ struct gather_plan {
 		uint8_t kind;
 	} * of; /* by column: first the kinds, then each culprit */
 	uint32_t nr_columns;
-	uint32_t *column_of; /* by raw number: 1 + its column */
+	uint32_t *column_of;    /* by raw number: 1 + its column */
+	struct divide_map *map; /* NULL = for a bucket that is tried it does not pay */
 };
 
 void gather_plan_free(struct gather_plan *p)
 {
 	if (!p)
 		return;
+	divide_map_free(p->map);
 	free(p->columns);
 	free(p->of);
 	free(p->column_of);
@@ -62,7 +64,13 @@ static int plan_init(struct gather_plan *p)
 	return 0;
 }
 
-int gather_plan_new(const struct gather *g, struct gather_plan **out)
+static int plan_map(struct gather_plan *p)
+{
+	p->map = divide_map_new(&(struct divide){ .l = p->g->ledger, .columns = p->columns });
+	return p->map ? 0 : -ENOMEM;
+}
+
+int gather_plan_new(const struct gather *g, bool is_mapped, struct gather_plan **out)
 {
 	struct gather_plan *p;
 	int err;
@@ -74,6 +82,8 @@ int gather_plan_new(const struct gather *g, struct gather_plan **out)
 		return -ENOMEM;
 	p->g = g;
 	err = plan_init(p);
+	if (!err && is_mapped)
+		err = plan_map(p);
 	if (err)
 		gather_plan_free(p);
 	else
@@ -132,6 +142,7 @@ static int blamed_init(struct blamed *b)
 	b->divide = (struct divide){ .l = b->g->ledger,
 		                     .columns = b->plan->columns,
 		                     .width = b->plan->nr_columns,
+		                     .map = b->plan->map,
 		                     .part = add_part,
 		                     .ctx = b };
 	if (nr <= MATRIX_CELLS) {

@@ -517,6 +517,7 @@ static void divided_stays_give_the_sums_of_all_parts(void **state)
 		struct divide_column columns[TASKS + 3];
 		uint64_t matrix[UNITS * WIDTH] = { 0 };
 		uint32_t touched[UNITS * WIDTH];
+		struct divide_map *map;
 		struct divide d = { .columns = columns,
 			            .sums = seed % 4 ? matrix : NULL,
 			            .width = WIDTH,
@@ -528,6 +529,8 @@ static void divided_stays_give_the_sums_of_all_parts(void **state)
 		run(&m, seed);
 		choose_columns(columns, seed);
 		d.l = m.w.ledger;
+		d.map = map = seed % 3 ? divide_map_new(&d) : NULL;
+		assert_true(map || seed % 3 == 0);
 		expect_eq(divide_init(&d), 0);
 		add_parts(&m, &alone, &divided, &d);
 		if (d.sums) {
@@ -535,6 +538,7 @@ static void divided_stays_give_the_sums_of_all_parts(void **state)
 			expect_touched(&d);
 		}
 		divide_done(&d);
+		divide_map_free(map);
 		assert_memory_equal(alone.ns, divided.ns, sizeof(alone.ns));
 		assert_memory_equal(alone.by_what, divided.by_what, sizeof(alone.by_what));
 		world_end(&m.w);
