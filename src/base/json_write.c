@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 #define MAX_DECIMALS 15
@@ -69,6 +70,14 @@ static const char *escape_of(uint32_t code, char buf[static 8])
 	return buf;
 }
 
+/* Bytes from s[at] on that need no escape: most of a text. */
+static size_t plain_until(const char *s, size_t at, size_t len)
+{
+	while (at < len && s[at] >= 0x20 && s[at] < 0x7f && s[at] != '"' && s[at] != '\\')
+		at++;
+	return at;
+}
+
 static void put_quoted(struct json_writer *w, const char *s, size_t len)
 {
 	size_t at = 0, clean_from = 0, taken;
@@ -77,7 +86,7 @@ static void put_quoted(struct json_writer *w, const char *s, size_t len)
 	char buf[8];
 
 	put_text(w, "\"");
-	while (at < len) {
+	while ((at = plain_until(s, at, len)) < len) {
 		taken = utf8_next(s + at, len - at, &code);
 		escape = escape_of(code, buf);
 		if (escape) {
@@ -175,10 +184,9 @@ static void put_value(struct json_writer *w, const char *key, const char *text)
 
 void jw_u64(struct json_writer *w, const char *key, uint64_t value)
 {
-	char buf[32];
+	char buf[TEXT_U64_BYTES];
 
-	snprintf(buf, sizeof(buf), "%" PRIu64, value);
-	put_value(w, key, buf);
+	put_value(w, key, text_u64(buf, value));
 }
 
 void jw_i64(struct json_writer *w, const char *key, int64_t value)

@@ -25,6 +25,17 @@ int text_digit(char c)
 	return -1;
 }
 
+char *text_u64(char buf[TEXT_U64_BYTES], uint64_t value)
+{
+	char *at = buf + TEXT_U64_BYTES - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + value % 10);
+	while (value /= 10);
+	return at;
+}
+
 static bool parse(const char *s, unsigned int base, uint64_t *out)
 {
 	uint64_t value = 0;

@@ -19,6 +19,10 @@ int text_digit(char c);
 MUST_USE bool text_to_u64(const char *s, uint64_t *out);     /* decimal, or hex after 0x */
 MUST_USE bool text_hex_to_u64(const char *s, uint64_t *out); /* hex without prefix */
 
+#define TEXT_U64_BYTES 21
+/* Its decimal digits, somewhere in buf, for documents that have very many numbers. */
+char *text_u64(char buf[TEXT_U64_BYTES], uint64_t value);
+
 /* Reads a file of at most cap bytes into a new string; 0 or -errno (-EFBIG beyond cap). */
 MUST_USE int text_read_file(const char *path, size_t cap, char **out);
 /* The same relative to a directory descriptor. */

@@ -15,6 +15,18 @@
 #define HUNDREDTHS   100
 #define NUMBER_BYTES 32
 
+/* So many bytes from the start on are letters that stand for themselves: most of a text, which is written at once. */
+static size_t plain(const char *text)
+{
+	size_t len = 0;
+
+	for (char c = *text;
+	     c >= 0x20 && c < 0x7f && c != '<' && c != '>' && c != '&' && c != '"' && c != '\'';
+	     c = text[len])
+		len++;
+	return len;
+}
+
 void html_text(FILE *out, const char *text)
 {
 	size_t len = strlen(text), taken;
@@ -23,6 +35,11 @@ void html_text(FILE *out, const char *text)
 	for (; len > 0; text += taken, len -= taken) {
 		const char *entity;
 
+		taken = plain(text);
+		if (taken) {
+			fwrite(text, 1, taken, out);
+			continue;
+		}
 		taken = utf8_next(text, len, &code);
 		entity = markup_entity(code);
 		if (entity)
@@ -53,9 +70,16 @@ void html_command(FILE *out, const char *command)
 	}
 }
 
+static void put_name(FILE *out, const char *name)
+{
+	fputc(' ', out);
+	fputs(name, out);
+	fputs("=\"", out);
+}
+
 void html_attr(FILE *out, const char *name, const char *text)
 {
-	fprintf(out, " %s=\"", name);
+	put_name(out, name);
 	html_text(out, text);
 	fputc('"', out);
 }
@@ -78,8 +102,13 @@ void html_attr_exact(FILE *out, const char *name, const char *text)
 	size_t len = strlen(text), taken;
 	uint32_t code;
 
-	fprintf(out, " %s=\"", name);
+	put_name(out, name);
 	for (; len > 0; text += taken, len -= taken) {
+		taken = plain(text);
+		if (taken) {
+			fwrite(text, 1, taken, out);
+			continue;
+		}
 		taken = utf8_next(text, len, &code);
 		put_exact(out, text, taken, code);
 	}
@@ -88,7 +117,11 @@ void html_attr_exact(FILE *out, const char *name, const char *text)
 
 void html_attr_u64(FILE *out, const char *name, uint64_t value)
 {
-	fprintf(out, " %s=\"%" PRIu64 "\"", name, value);
+	char buf[TEXT_U64_BYTES];
+
+	put_name(out, name);
+	fputs(text_u64(buf, value), out);
+	fputc('"', out);
 }
 
 void html_time(FILE *out, uint64_t ns)
@@ -123,8 +156,10 @@ void html_number(FILE *out, double value)
 /* As JSON has it. */
 static void put_raw(FILE *out, const struct report_node *node)
 {
+	char buf[TEXT_U64_BYTES];
+
 	if (node->type == REPORT_U64)
-		fprintf(out, "%" PRIu64, node->u64);
+		fputs(text_u64(buf, node->u64), out);
 	else if (node->type == REPORT_I64)
 		fprintf(out, "%" PRId64, node->i64);
 	else if (node->type == REPORT_DOUBLE)

@@ -30,6 +30,18 @@ static void whole_numbers_are_read(void **state)
 	expect_eq(v, 0xffffffff81000000ULL);
 }
 
+static void whole_numbers_are_written(void **state)
+{
+	char buf[TEXT_U64_BYTES];
+
+	(void)state;
+	assert_string_equal(text_u64(buf, 0), "0");
+	assert_string_equal(text_u64(buf, 9), "9");
+	assert_string_equal(text_u64(buf, 10), "10");
+	assert_string_equal(text_u64(buf, 1000000007), "1000000007");
+	assert_string_equal(text_u64(buf, UINT64_MAX), "18446744073709551615");
+}
+
 static void anything_else_is_no_number(void **state)
 {
 	static const char *const bad[] = { "",
@@ -276,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers_are_read),
+		cmocka_unit_test(whole_numbers_are_written),
 		cmocka_unit_test(anything_else_is_no_number),
 		cmocka_unit_test(files_of_any_size_up_to_the_cap_are_read),
 		cmocka_unit_test(files_beyond_the_cap_are_refused),
