@@ -8,7 +8,6 @@
 #define FIRST_ROOM 16U
 #define DIGIT_BITS 8
 #define DIGITS     (1U << DIGIT_BITS)
-#define SPREAD     0x9e3779b97f4a7c15ULL
 
 int cells_init(struct cells *c, uint32_t nr_buckets)
 {
@@ -35,7 +34,7 @@ void cells_done(struct cells *c)
 static struct cell *place(const struct cell_set *s, uint64_t key)
 {
 	uint32_t mask = s->room - 1;
-	uint32_t at = (uint32_t)(key * SPREAD >> 32) & mask;
+	uint32_t at = cells_first_place(s, key);
 
 	while (s->at[at].key != key && s->at[at].key != CELLS_NO_KEY)
 		at = (at + 1) & mask;
@@ -77,7 +76,7 @@ static int add(struct cell_set *s, uint32_t first_room, uint64_t key, uint64_t a
 	return 0;
 }
 
-int cells_add(struct cells *c, uint32_t bucket, uint64_t key, uint64_t a, uint64_t b)
+int cells_add_slowly(struct cells *c, uint32_t bucket, uint64_t key, uint64_t a, uint64_t b)
 {
 	struct cell_set *s = &c->sets[bucket];
 	uint32_t nr = s->nr;

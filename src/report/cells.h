@@ -31,10 +31,31 @@ struct cells {
 
 #define CELLS_NO_KEY UINT64_MAX
 
+/* Where the search for a key begins, in a set that has room. */
+static inline uint32_t cells_first_place(const struct cell_set *s, uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (s->room - 1);
+}
+
 /* -ENOMEM. Keys are below CELLS_NO_KEY. */
 MUST_USE int cells_init(struct cells *c, uint32_t nr_buckets);
 void cells_done(struct cells *c); /* a zeroed one is fine */
-MUST_USE int cells_add(struct cells *c, uint32_t bucket, uint64_t key, uint64_t a, uint64_t b);
+/* The same where its key is new, or is not at its first place. */
+MUST_USE int cells_add_slowly(struct cells *c, uint32_t bucket, uint64_t key, uint64_t a,
+                              uint64_t b);
+/* Most that is added is added to a cell that is there. */
+MUST_USE static inline int cells_add(struct cells *c, uint32_t bucket, uint64_t key, uint64_t a,
+                                     uint64_t b)
+{
+	const struct cell_set *s = &c->sets[bucket];
+	struct cell *cell = s->room ? &s->at[cells_first_place(s, key)] : NULL;
+
+	if (!cell || cell->key != key)
+		return cells_add_slowly(c, bucket, key, a, b);
+	cell->a += a;
+	cell->b += b;
+	return 0;
+}
 /* Buckets 2i and 2i + 1 become bucket i. -ENOMEM. */
 MUST_USE int cells_halve(struct cells *c);
 /* The same of what is open at the edges where buckets begin: only those of even buckets stay. */
