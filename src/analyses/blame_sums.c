@@ -170,23 +170,30 @@ static void take_wait(struct blame_sums *b, uint32_t unit, const struct pair_wai
 		sample_wait(v, id);
 }
 
+static int divide_part(struct blame_sums *b, struct divide *d, struct ledger_part *p, uint32_t unit)
+{
+	struct ledger_stay stay;
+	int err;
+
+	if (!cut(b, p))
+		return 0;
+	stay = (struct ledger_stay){ p->start_ns, p->end_ns, unit, p->cpu };
+	err = p->kind == LEDGER_STAY ? divide_stay(d, &stay) : add_part(b, unit, p);
+	return !err && b->keeps_stays ? keep_stay(b, &stay, p->kind) : err;
+}
+
 static int divide_wait(struct blame_sums *b, struct ledger *l, struct divide *d,
                        const struct pair_wait *w, uint32_t unit)
 {
 	struct ledger_walk walk;
 	struct ledger_part p;
-	int err = ledger_begin(l, w, &walk);
+	int err;
 
-	while (!err && ledger_next_stay(&walk, &p)) {
-		struct ledger_stay stay;
-
-		if (!cut(b, &p))
-			continue;
-		stay = (struct ledger_stay){ p.start_ns, p.end_ns, unit, p.cpu };
-		err = p.kind == LEDGER_STAY ? divide_stay(d, &stay) : add_part(b, unit, &p);
-		if (!err && b->keeps_stays)
-			err = keep_stay(b, &stay, p.kind);
-	}
+	if (ledger_is_stay(l, w, &p))
+		return divide_part(b, d, &p, unit);
+	err = ledger_begin(l, w, &walk);
+	while (!err && ledger_next_stay(&walk, &p))
+		err = divide_part(b, d, &p, unit);
 	return err;
 }
 

@@ -238,6 +238,22 @@ int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk
 	return 0;
 }
 
+bool ledger_is_stay(const struct ledger *l, const struct pair_wait *w, struct ledger_part *out)
+{
+	uint64_t woken_ns = pair_wait_woken_ns(w);
+	bool is_here = w->cause != PAIR_PREEMPTED || w->from_cpu == PAIR_NO_CPU ||
+	               w->from_cpu == w->cpu;
+
+	if (l->has_moves || l->has_queues || l->has_throttles || !is_here ||
+	    w->cpu >= l->cfg.nr_cpus || woken_ns < (w->wakeup_ns ? w->wakeup_ns : w->waking_ns) ||
+	    woken_ns >= w->end_ns)
+		return false;
+	*out = (struct ledger_part){
+		.start_ns = woken_ns, .end_ns = w->end_ns, .cpu = w->cpu, .kind = LEDGER_STAY
+	};
+	return true;
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

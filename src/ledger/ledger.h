@@ -103,6 +103,11 @@ struct ledger_walk {
 
 /* -ENOMEM. */
 MUST_USE int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk *out);
+/*
+ * Whether the whole wait is one stay in the queue of a CPU, which is then all that ledger_next_stay() would give. Most are, in recordings
+ * without migrations, and a walk costs many times as much as this.
+ */
+bool ledger_is_stay(const struct ledger *l, const struct pair_wait *w, struct ledger_part *out);
 /* False at the end. */
 bool ledger_next(struct ledger_walk *walk, struct ledger_part *out);
 /* The same, but a stay in the queue of a CPU is not divided. A walk is with one of them, not both. */

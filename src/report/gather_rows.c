@@ -171,26 +171,33 @@ static int keep_stay(struct gather_part *part, uint32_t unit, const struct ledge
 	return 0;
 }
 
+/* Of that what is in the time asked for. */
+static int take_part(struct gather_part *part, uint32_t who, uint8_t band, uint32_t unit,
+                     struct ledger_part *p)
+{
+	p->start_ns = later(p->start_ns, part->g->sc->from_ns);
+	p->end_ns = earlier(p->end_ns, part->g->sc->to_ns);
+	if (p->start_ns >= p->end_ns)
+		return 0;
+	return p->kind == LEDGER_STAY ? keep_stay(part, unit, p) : add_part(part, who, band, p);
+}
+
 /* What the wait was for: only stays, and what is none. */
 static int cut_wait(struct gather_part *part, const struct pair_wait *w, uint32_t who, uint64_t ns)
 {
-	const struct scope *sc = part->g->sc;
 	uint8_t band = part->g->slots.band_of[hist_slot(ns)];
 	struct ledger_walk walk;
 	struct ledger_part p;
 	uint32_t unit = 0;
 	int err = unit_of(part, who, band, &unit);
 
-	if (!err)
-		err = ledger_begin(part->g->ledger, w, &walk);
-	while (!err && ledger_next_stay(&walk, &p)) {
-		p.start_ns = later(p.start_ns, sc->from_ns);
-		p.end_ns = earlier(p.end_ns, sc->to_ns);
-		if (p.start_ns >= p.end_ns)
-			continue;
-		err = p.kind == LEDGER_STAY ? keep_stay(part, unit, &p)
-		                            : add_part(part, who, band, &p);
-	}
+	if (err)
+		return err;
+	if (ledger_is_stay(part->g->ledger, w, &p))
+		return take_part(part, who, band, unit, &p);
+	err = ledger_begin(part->g->ledger, w, &walk);
+	while (!err && ledger_next_stay(&walk, &p))
+		err = take_part(part, who, band, unit, &p);
 	return err;
 }
 

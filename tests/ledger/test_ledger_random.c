@@ -472,6 +472,39 @@ static void add_matrix(struct sums *sums, const struct divide *d)
 	}
 }
 
+/* Where a wait is said to be one stay, it is: that, and nothing else. */
+static bool is_stay(struct machine *m, const struct pair_wait *w)
+{
+	struct ledger_part only, part;
+	struct ledger_walk walk;
+
+	if (!ledger_is_stay(m->w.ledger, w, &only))
+		return false;
+	expect_eq(ledger_begin(m->w.ledger, w, &walk), 0);
+	assert_true(ledger_next_stay(&walk, &part));
+	expect_eq(only.kind, part.kind);
+	expect_eq(only.cpu, part.cpu);
+	expect_eq(only.start_ns, part.start_ns);
+	expect_eq(only.end_ns, part.end_ns);
+	assert_false(ledger_next_stay(&walk, &part));
+	return true;
+}
+
+static void waits_that_are_one_stay_are_known(void **state)
+{
+	static struct machine m;
+	uint32_t nr = 0, nr_others = 0;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= WORLDS; seed++) {
+		run(&m, seed);
+		for (uint32_t i = 0; i < m.w.f->nr_waits; i++)
+			*(is_stay(&m, &m.w.f->waits[i]) ? &nr : &nr_others) += 1;
+		world_end(&m.w);
+	}
+	assert_true(nr && nr_others);
+}
+
 static void add_parts(struct machine *m, struct sums *alone, struct sums *divided, struct divide *d)
 {
 	for (uint32_t i = 0; i < m->w.f->nr_waits; i++) {
@@ -549,6 +582,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_those_of_a_plain_calculation),
+		cmocka_unit_test(waits_that_are_one_stay_are_known),
 		cmocka_unit_test(divided_stays_give_the_sums_of_all_parts),
 	};
 
