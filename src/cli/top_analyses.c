@@ -4,6 +4,7 @@
 
 #include "cli/top_blame.h"
 #include "cli/top_events.h"
+#include "cli/top_lanes.h"
 #include "cli/top_ledger.h"
 #include "cli/top_verdict.h"
 #include "live/live_analyzers.h"
@@ -13,10 +14,11 @@ struct top_analyses {
 	struct machine shown;
 	struct top_blame blame;
 	struct top_ledger ledger;
+	struct top_lanes lanes;
 	struct top_verdict verdict; /* of a recording: a live machine has its own */
 	uint64_t verdict_from_ns, verdict_to_ns;
 	enum pass_by by;
-	uint32_t needs, tid; /* that the data is for */
+	uint32_t needs, tid, nr_columns; /* that the data is for */
 	struct diag diag;
 };
 
@@ -36,6 +38,7 @@ void top_analyses_free(struct top_analyses *a)
 	if (!a)
 		return;
 	top_events_stop(&a->events);
+	top_lanes_done(&a->lanes);
 	free(a);
 }
 
@@ -43,6 +46,7 @@ static void forget(struct top_analyses *a, const char *why)
 {
 	a->blame.blame = (struct machine_blame){ .note = why };
 	a->ledger.ledger = (struct machine_ledger){ .tid = a->tid, .note = why };
+	a->lanes.lanes = (struct machine_lanes){ .note = why };
 }
 
 /* Another question: there is no answer yet. */
@@ -56,15 +60,30 @@ static void ask(struct top_analyses *a, uint32_t needs, uint32_t tid)
 	top_events_renew(&a->events);
 }
 
+/* Other columns are made of the next window; a recording stands still, so its is new. */
+static void ask_columns(struct top_analyses *a, const struct machine_request *request)
+{
+	if (a->needs & MACHINE_LANES && request->nr_columns != a->nr_columns)
+		top_events_renew(&a->events);
+	a->nr_columns = request->nr_columns;
+}
+
+static enum analyzer_id analyzer_of(uint32_t needs)
+{
+	if (needs & MACHINE_LANES)
+		return ANALYZER_CPU_HOTSPOT; /* switches and wakings, and hardly more */
+	return needs & MACHINE_BLAME ? ANALYZER_BLAME : ANALYZER_EXPLAIN;
+}
+
 static void answer(struct top_analyses *a, const struct machine *m)
 {
-	bool is_blame = a->needs & MACHINE_BLAME;
-	uint32_t analyzers = 1U << (is_blame ? ANALYZER_BLAME : ANALYZER_EXPLAIN);
 	struct diag d = { 0 };
 	struct top_window w;
-	bool is_new = top_events_window(&a->events, analyzers, m, &d, &w);
+	bool is_new = top_events_window(&a->events, 1U << analyzer_of(a->needs), m, &d, &w);
 
-	if (is_new && is_blame)
+	if (is_new && a->needs & MACHINE_LANES)
+		top_lanes_fill(&a->lanes, &w, a->nr_columns, !a->events.recording, &d);
+	else if (is_new && a->needs & MACHINE_BLAME)
 		top_blame_fill(&a->blame, &w, a->by, &d);
 	else if (is_new)
 		top_ledger_fill(&a->ledger, &w, a->tid, &d);
@@ -93,11 +112,12 @@ static void show_verdict(struct top_analyses *a, const struct machine_request *r
 void top_analyses_show(struct top_analyses *a, const struct machine_request *request,
                        const struct machine **m)
 {
-	uint32_t needs = request->needs & (MACHINE_BLAME | MACHINE_LEDGER);
+	uint32_t needs = request->needs & (MACHINE_BLAME | MACHINE_LEDGER | MACHINE_LANES);
 
 	if (!a)
 		return;
 	ask(a, needs, needs & MACHINE_LEDGER ? request->tid : 0);
+	ask_columns(a, request);
 	a->shown = **m;
 	show_verdict(a, request);
 	*m = &a->shown;
@@ -107,5 +127,6 @@ void top_analyses_show(struct top_analyses *a, const struct machine_request *req
 	}
 	answer(a, *m);
 	a->shown.blame = needs & MACHINE_BLAME ? &a->blame.blame : NULL;
+	a->shown.lanes = needs & MACHINE_LANES ? &a->lanes.lanes : NULL;
 	a->shown.ledger = needs & MACHINE_LEDGER ? &a->ledger.ledger : NULL;
 }

@@ -16,6 +16,7 @@ struct machine_event;
 struct machine_event_list;
 struct machine_game;
 struct machine_blame;
+struct machine_lanes;
 struct machine_ledger;
 struct machine_play;
 struct machine_power;
@@ -52,6 +53,7 @@ enum machine_need {
 	MACHINE_BLAME = 1 << 18,
 	MACHINE_LEDGER = 1 << 19, /* machine_request.tid */
 	MACHINE_VERDICT = 1 << 20,
+	MACHINE_LANES = 1 << 21, /* as the first two */
 };
 
 /* How a recording is to be played; a live machine does not care. */
@@ -70,6 +72,7 @@ struct machine_request {
 	uint32_t program;    /* BPF program shown in detail; 0 = none */
 	bool is_program_hot; /* it is sampled */
 	double sample_hz;    /* of the profile; 0 = the usual */
+	uint32_t nr_columns; /* of lanes */
 	uint32_t nr_clears;  /* when it grows, the profile restarts */
 	struct machine_play_request play;
 };
@@ -282,6 +285,7 @@ struct machine {
 	const struct machine_scx *scx;
 	const struct machine_blame *blame;
 	const struct machine_ledger *ledger;
+	const struct machine_lanes *lanes;
 	const struct machine_verdict *verdict; /* NULL = nothing waited */
 	const struct machine_play *play;       /* where in a recording; NULL = live */
 };

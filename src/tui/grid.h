@@ -34,10 +34,13 @@ enum style {
 	STYLE_WARNING,
 	STYLE_HEAT, /* the first of HEAT_LEVELS: from nothing to very much */
 	STYLE_HEAT_LAST = STYLE_HEAT + 8,
+	STYLE_LANE, /* the first of LANE_COLOURS: filled cells that tell tasks apart */
+	STYLE_LANE_LAST = STYLE_LANE + 7,
 	STYLES,
 };
 
-#define HEAT_LEVELS 9
+#define HEAT_LEVELS  9
+#define LANE_COLOURS 8
 
 struct cell {
 	uint32_t code; /* 0 = the right half of a wide character */

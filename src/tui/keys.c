@@ -28,6 +28,7 @@ const struct action_entry actions[] = {
 	{ VIEWS, "AppStateScheduler", "SetState(Scheduler)", ACTION_VIEW, "Scheduler", "s", "the scheduler and its queues" },
 	{ VIEWS, "AppStateHeat", "SetState(Heat)", ACTION_VIEW, "Heat", "i", "wakeup latency over time, as a heat map" },
 	{ VIEWS, "AppStateBlame", "SetState(Blame)", ACTION_VIEW, "Blame", "!", "who keeps whom waiting; live it records events" },
+	{ VIEWS, "AppStateTimeline", "SetState(Timeline)", ACTION_VIEW, "Timeline", "I", "which task each CPU ran, and how many waited; live it records events" },
 	{ VIEWS, "AppStateBpfPrograms", "SetState(BpfPrograms)", ACTION_VIEW, "BpfPrograms", "b", "BPF programs and their cost; Enter shows one" },
 	{ VIEWS, "AppStateMemory", "SetState(Memory)", ACTION_MEMORY, "Memory", "M", "memory and pressure: beside the CPUs, then alone" },
 	{ VIEWS, "AppStateNetwork", "SetState(Network)", ACTION_NETWORK, "Network", "N", "network interfaces: beside the CPUs, then alone" },

@@ -81,11 +81,34 @@ static uint32_t heat(const struct theme *t, unsigned int level)
 	                 : t->bands[level / 2];
 }
 
+static bool is_grey(uint32_t rgb)
+{
+	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
+	uint32_t most = r > g ? r : g, least = r < g ? r : g;
+
+	most = b > most ? b : most;
+	least = b < least ? b : least;
+	return most - least < 32;
+}
+
+/* Tasks beside each other: apart from each other, the first six also where there are 8 colours. */
+static uint32_t lane(const struct theme *t, unsigned int nr)
+{
+	static const uint32_t colours[LANE_COLOURS] = { 0x3cc8e0, 0xe6c020, 0x30c060, 0xd860d0,
+		                                        0x6080ff, 0xf06050, 0xffa050, 0xc8c0b0 };
+
+	return is_grey(t->bands[0]) && is_grey(t->bands[4]) ? (240 - 20 * nr) * 0x010101U
+	                                                    : colours[nr];
+}
+
 /* On a dark background. */
 static struct attrs dark_attrs(const struct theme *t, enum style style)
 {
 	if (style >= STYLE_HEAT && style <= STYLE_HEAT_LAST)
 		return (struct attrs){ .colour = heat(t, (unsigned int)(style - STYLE_HEAT)) };
+	if (style >= STYLE_LANE && style <= STYLE_LANE_LAST)
+		return (struct attrs){ .colour = lane(t, (unsigned int)(style - STYLE_LANE)),
+			               .is_reversed = true };
 	if (style >= STYLE_GOOD && style <= STYLE_BAD)
 		return (struct attrs){ .colour = t->bands[style - STYLE_GOOD] };
 	switch (style) {
@@ -120,16 +143,6 @@ static uint32_t luminance(uint32_t rgb)
 	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
 
 	return (213 * r * r + 715 * g * g + 72 * b * b) / (255 * 255);
-}
-
-static bool is_grey(uint32_t rgb)
-{
-	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
-	uint32_t most = r > g ? r : g, least = r < g ? r : g;
-
-	most = b > most ? b : most;
-	least = b < least ? b : least;
-	return most - least < 32;
 }
 
 /* Greys turn around, so that they stay apart; colours get darker. */

@@ -91,6 +91,7 @@ struct screen {
 	uint32_t program;              /* BPF program that was selected last; 0 = none */
 	bool is_program_hot;           /* it is sampled */
 	int program_scroll;            /* of its lines */
+	uint32_t nr_columns;           /* of lanes, for which there was room; 0 = unknown yet */
 };
 
 struct view {

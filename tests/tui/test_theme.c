@@ -87,6 +87,30 @@ static void an_unknown_background_gets_the_terminals_own_colours(void **state)
 		assert_true(theme_attrs(&themes[0], STYLE_TEXT, (enum background)on).is_own);
 }
 
+/* Tasks beside each other must not look alike; where there are 8 colours, the first six. */
+static void lanes_can_be_told_apart(void **state)
+{
+	static const enum background on[] = { BACKGROUND_DARK, BACKGROUND_LIGHT };
+
+	(void)state;
+	for (size_t i = 0; i < nr_themes; i++)
+		for (int a = STYLE_LANE; a < STYLE_LANE_LAST; a++)
+			for (int b = a + 1; b <= STYLE_LANE_LAST; b++)
+				for (size_t k = 0; k < 2; k++)
+					assert_true(theme_attrs(&themes[i], (enum style)a, on[k])
+					                    .colour !=
+					            theme_attrs(&themes[i], (enum style)b, on[k])
+					                    .colour);
+	for (int a = STYLE_LANE; a < STYLE_LANE + 6; a++)
+		for (int b = a + 1; b < STYLE_LANE + 6; b++)
+			assert_true(
+				theme_of_8(theme_attrs(&themes[0], (enum style)a, BACKGROUND_DARK)
+			                           .colour) !=
+				theme_of_8(theme_attrs(&themes[0], (enum style)b, BACKGROUND_DARK)
+			                           .colour));
+	assert_true(theme_attrs(&themes[0], STYLE_LANE, BACKGROUND_DARK).is_reversed);
+}
+
 static void steps_differ(enum background on)
 {
 	for (size_t i = 0; i < nr_themes; i++) {
@@ -142,6 +166,7 @@ int main(void)
 		cmocka_unit_test(every_style_can_be_read_on_black),
 		cmocka_unit_test(every_style_can_be_read_on_white),
 		cmocka_unit_test(an_unknown_background_gets_the_terminals_own_colours),
+		cmocka_unit_test(lanes_can_be_told_apart),
 		cmocka_unit_test(bands_and_heat_differ_step_by_step),
 		cmocka_unit_test(the_colour_blind_bands_never_rely_on_red_and_green),
 		cmocka_unit_test(lesser_terminals_get_the_nearest_colour),

@@ -7,6 +7,7 @@ const struct view *const views[] = {
 	&view_task,       &view_scheduler,    &view_memory,  &view_network,   &view_bpf,
 	&view_heat,       &view_log,          &view_power,   &view_bandwidth, &view_game,
 	&view_perf_event, &view_kprobe_event, &view_program, &view_perf_top,  &view_blame,
+	&view_timeline,
 };
 const size_t nr_views = sizeof(views) / sizeof(views[0]);
 
