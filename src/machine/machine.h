@@ -174,7 +174,11 @@ struct machine_task {
 	int64_t layer; /* -1 = none */
 	uint64_t dsq;  /* last one; 0 with has_dsq false */
 	bool has_dsq;
-	struct machine_history run_history;
+	struct machine_history run_history, wait_history; /* of 1 */
+	/* Of processes: */
+	uint32_t parent;       /* its tgid; 0 = none, or unknown */
+	uint32_t nr_processes; /* of a group that is shown as one; 0 = it is none */
+	double memory_bytes;   /* resident, as of when it ran last; NAN = unknown, or none of its own */
 };
 
 /*

@@ -11,6 +11,13 @@ void machine_sum_clear(struct machine_task *sum);
  */
 void machine_sum_add(struct machine_task *sum, const struct machine_task *thread);
 
+/*
+ * Processes that are shown as one. Memory that they share counts for each of them; percentiles are those of the worst, the
+ * largest latency is exact; its number is the lowest, class and cgroup are known where all agree.
+ */
+void machine_sum_begin_group(struct machine_task *sum); /* its name stays */
+void machine_sum_add_process(struct machine_task *sum, const struct machine_task *process);
+
 /* The rates and shares alone, for callers that already know the number of threads and their leader. */
 void machine_sum_clear_rates(struct machine_task *sum);
 void machine_sum_add_rates(struct machine_task *sum, const struct machine_task *thread);

@@ -39,10 +39,11 @@ static size_t fds_allowed(void)
 static int init(struct machine_tasks *t, struct diag *d)
 {
 	char path[256];
-	long hz = sysconf(_SC_CLK_TCK);
+	long hz = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
 	int err;
 
 	(void)snprintf(path, sizeof(path), "%s/proc", t->cfg.root);
+	t->page_bytes = page > 0 ? (uint64_t)page : 4096;
 	t->hz = hz > 0 ? (uint64_t)hz : 100;
 	t->fds_max = fds_allowed();
 	t->proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -171,6 +172,7 @@ static void blank(const struct machine_tasks *t, struct machine_task *row)
 		.run = NAN,
 		.wait = NAN,
 		.layer = -1,
+		.memory_bytes = NAN,
 		.comm = "",
 	};
 	machine_task_quiet(row, t->is_quiet_known);

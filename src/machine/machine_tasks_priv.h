@@ -10,11 +10,11 @@ struct intern;
 struct map;
 
 #define MACHINE_TASKS_NOWHERE   UINT32_MAX
-#define MACHINE_TASKS_HISTORIES 4096U /* histories at a time: 16 MiB */
+#define MACHINE_TASKS_HISTORIES 4096U /* histories at a time: 32 MiB */
 
 /* The history of a task, as long as there is any. */
 struct task_history {
-	struct machine_past past;
+	struct machine_past run, wait; /* no waits until the first one */
 	uint32_t quiet_refreshes;
 	uint32_t at; /* its place among machine_tasks.trails; NOWHERE = none */
 };
@@ -81,7 +81,7 @@ struct history_place {
 struct machine_tasks {
 	struct machine_tasks_cfg cfg;
 	int proc_fd;
-	uint64_t hz;
+	uint64_t hz, page_bytes;
 	uint32_t list_nr;
 	uint32_t round_nr;
 	bool must_list;

@@ -202,6 +202,9 @@ static void take_stat(struct machine_tasks *t, struct thread *th, const struct p
 	row->last_cpu = st->cpu;
 	row->prio = st->prio;
 	row->class_name = class_of(st->policy, ext);
+	t->process_rows[th->process->idx].parent = st->parent;
+	t->process_rows[th->process->idx].memory_bytes =
+		st->memory_pages ? (double)st->memory_pages * (double)t->page_bytes : NAN;
 	if (th->tid == th->process->tgid)
 		name_process(th->process, st);
 	describe(t, th->process);

@@ -86,23 +86,34 @@ void machine_tasks_drop_history(struct machine_tasks *t, struct task_history *hi
 	t->histories[history->at].history->at = history->at;
 	history->at = MACHINE_TASKS_NOWHERE;
 	history->quiet_refreshes = 0;
-	machine_past_done(&history->past);
+	machine_past_done(&history->run);
+	machine_past_done(&history->wait);
 }
 
-/* A task that never ran has no history. */
+static bool is_doing(const struct machine_task *row)
+{
+	return row->run > 0 || row->wait > 0;
+}
+
+/* A task that never ran or waited has no history. */
 static void begin_history(struct machine_tasks *t, struct task_history *history,
                           const uint32_t *idx, bool is_process)
 {
 	const struct machine_task *rows = is_process ? t->process_rows : t->thread_rows;
 
-	if (history->at != MACHINE_TASKS_NOWHERE || !(rows[*idx].run > 0) ||
+	if (history->at != MACHINE_TASKS_NOWHERE || !is_doing(&rows[*idx]) ||
 	    t->nr_histories == MACHINE_TASKS_HISTORIES)
 		return;
 	history->at = (uint32_t)t->nr_histories;
 	t->histories[t->nr_histories++] = (struct history_place){ history, idx, is_process };
 }
 
-/* A task that has not run within the history has none any more. */
+static int add_to(struct machine_past *past, double value)
+{
+	return machine_past_add(past, isnan(value) ? 0 : value);
+}
+
+/* A task that has done nothing within the history has none any more. */
 static int remember(struct machine_tasks *t, const struct history_place *place)
 {
 	struct task_history *history = place->history;
@@ -110,14 +121,17 @@ static int remember(struct machine_tasks *t, const struct history_place *place)
 	                                               : t->thread_rows)[*place->idx];
 	int err;
 
-	history->quiet_refreshes = row->run > 0 ? 0 : history->quiet_refreshes + 1;
+	history->quiet_refreshes = is_doing(row) ? 0 : history->quiet_refreshes + 1;
 	if (history->quiet_refreshes >= MACHINE_HISTORY) {
 		machine_tasks_drop_history(t, history);
-		row->run_history = (struct machine_history){ 0 };
+		row->run_history = row->wait_history = (struct machine_history){ 0 };
 		return 0;
 	}
-	err = machine_past_add(&history->past, isnan(row->run) ? 0 : row->run);
-	row->run_history = machine_past_show(&history->past);
+	err = add_to(&history->run, row->run);
+	if (!err && (history->wait.nr || row->wait > 0))
+		err = add_to(&history->wait, row->wait);
+	row->run_history = machine_past_show(&history->run);
+	row->wait_history = machine_past_show(&history->wait);
 	return err;
 }
 

@@ -225,6 +225,7 @@ static struct machine_task *process_of(struct replay_tasks *t, uint32_t unit, ui
 		.cmdline = cmdline_of(t, id),
 		.cgroup = cgroup_at(t, t->cfg.processes->names[unit], moment),
 		.layer = -1,
+		.memory_bytes = NAN,
 	};
 	machine_sum_clear(row);
 	return row;

@@ -207,6 +207,19 @@ static const struct action_entry *meant_by(const struct action_entry *e, const s
 	return e;
 }
 
+static void change_task_group(struct app *a)
+{
+	static const char *const words[TASKS_BYS] = { "one by one", "by name", "by cgroup",
+		                                      "as a tree" };
+	struct screen *s = &a->screen;
+
+	s->by = (enum task_by)((s->by + 1) % TASKS_BYS);
+	s->members_of[0] = '\0';
+	s->process = 0;
+	app_place_forget(a);
+	app_hint(a, "processes %s", words[s->by]);
+}
+
 static void act_on_screen(struct app *a, const struct action_entry *e)
 {
 	struct screen *s = &a->screen;
@@ -221,6 +234,9 @@ static void act_on_screen(struct app *a, const struct action_entry *e)
 		break;
 	case ACTION_GROUP:
 		s->group = (enum view_group)((s->group + 1) % GROUPS);
+		break;
+	case ACTION_TASK_GROUP:
+		change_task_group(a);
 		break;
 	case ACTION_SORT_REVERSE:
 		s->is_ascending = !s->is_ascending;
@@ -347,7 +363,7 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		app_place_back(a);
 		break;
 	case ACTION_QUIT:
-		if (!a->is_help && !a->screen.process && !a->zoom.view)
+		if (!a->is_help && !a->screen.process && !a->screen.members_of[0] && !a->zoom.view)
 			return APP_QUIT;
 		app_place_back(a);
 		break;

@@ -2,6 +2,8 @@
 
 #include "machine/machine_verdict.h"
 #include "tui/app_verdict.h"
+#include "tui/task_list.h"
+#include "tui/views/task_table.h"
 
 void app_place_select(struct app *a, int row)
 {
@@ -30,6 +32,7 @@ void app_place_show(struct app *a, const struct view *v)
 		a->previous = a->view;
 	turn_to(a, v);
 	a->screen.process = 0;
+	a->screen.members_of[0] = '\0';
 	a->screen.search[0] = '\0';
 	a->zoom.view = NULL;
 	app_place_forget(a);
@@ -127,6 +130,12 @@ void app_place_enter(struct app *a, const struct machine *m)
 		zoom(a, "Task");
 		return;
 	}
+	if (a->view->rows == task_table_rows &&
+	    task_list_group(m, &a->screen, tid, a->screen.members_of,
+	                    sizeof(a->screen.members_of))) {
+		app_place_forget(a);
+		return;
+	}
 	for (size_t i = 0; i < m->nr_processes; i++) {
 		if (m->processes[i].tid == tid) {
 			a->screen.process = tid;
@@ -162,6 +171,9 @@ void app_place_back(struct app *a)
 		app_place_forget(a);
 		s->selected_tid = from;
 		s->is_following = true;
+	} else if (s->members_of[0]) {
+		s->members_of[0] = '\0';
+		app_place_forget(a);
 	} else if (a->is_log) {
 		a->is_log = false;
 	} else if (a->view != a->previous) {

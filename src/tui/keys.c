@@ -49,6 +49,7 @@ const struct action_entry actions[] = {
 	{ SHOW, "Filter", NULL, ACTION_FILTER, NULL, "/", "filter by name, pid, cgroup or state; Enter keeps, Esc clears" },
 	{ SHOW, "NextViewState", NULL, ACTION_SHAPE, NULL, "v Tab", "bars, sparklines, table" },
 	{ SHOW, "NextGroup", NULL, ACTION_GROUP, NULL, "c", "by CPU, cache, node" },
+	{ SHOW, "NextTaskGroup", NULL, ACTION_TASK_GROUP, NULL, "C", "processes: one by one, by name, by cgroup, as a tree" },
 	{ SHOW, "NextSort", NULL, ACTION_SORT_NEXT, NULL, ">", "sort by the next column" },
 	{ SHOW, "PrevSort", NULL, ACTION_SORT_PREVIOUS, NULL, "<", "sort by the previous column" },
 	{ SHOW, "ReverseSort", NULL, ACTION_SORT_REVERSE, NULL, "r", "reverse sort" },

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "tui/app.h"
+#include "tui/task_groups.h"
 #include "tui/task_matches.h"
 #include "tui/term.h"
 
@@ -268,15 +269,18 @@ int loop_run(const struct loop_cfg *cfg, struct diag *d)
 	app_init(&l->app, cfg->config);
 	if (cfg->filter)
 		snprintf(l->app.screen.filter, sizeof(l->app.screen.filter), "%s", cfg->filter);
-	/* Without memory for it, filters cost more, and that is all. */
+	/* Without memory for them, filters cost more, and processes are shown one by one. */
 	if (task_matches_new(&l->app.screen.matches))
 		l->app.screen.matches = NULL;
+	if (task_groups_new(&l->app.screen.groups))
+		l->app.screen.groups = NULL;
 	if (cfg->first_message)
 		app_notify(&l->app, "%s", cfg->first_message);
 	err = open_and_run(l, d);
 	term_close(l->term);
 	grid_done(&l->grid);
 	task_matches_free(l->app.screen.matches);
+	task_groups_free(l->app.screen.groups);
 	free(l);
 	return err ? diag_set(d, err, NULL, "cannot draw on the terminal") : 0;
 }

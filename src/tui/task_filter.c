@@ -25,6 +25,7 @@ void task_filter_parse(struct task_filter *f, const char *text)
 	char *rest = NULL;
 
 	f->nr = 0;
+	f->name = f->cgroup = NULL;
 	snprintf(f->text, sizeof(f->text), "%s", text);
 	for (char *word = strtok_r(f->text, " ", &rest); word && f->nr < TASK_FILTER_WORDS;
 	     word = strtok_r(NULL, " ", &rest)) {
@@ -97,9 +98,17 @@ static bool word_matches(const char *word, const char *lower, const struct machi
 	return contains(t->comm, lower) || contains(t->cgroup, lower) || is_state(t->state, lower);
 }
 
+/* What has none is called so in tables of groups. */
+static bool is_text(const char *wanted, const char *text)
+{
+	return !wanted || strcmp(wanted, text ? text : "?") == 0;
+}
+
 bool task_filter_match(const struct task_filter *f, const struct machine_task *t)
 {
 	if (f->tgid && t->tgid != f->tgid)
+		return false;
+	if (!is_text(f->name, t->comm) || !is_text(f->cgroup, t->cgroup))
 		return false;
 	for (int i = 0; i < f->nr; i++)
 		if (!word_matches(f->words[i], f->lower_words[i], t))

@@ -22,7 +22,8 @@ struct task_filter {
 	const char *words[TASK_FILTER_WORDS];
 	const char *lower_words[TASK_FILTER_WORDS];
 	int nr;
-	uint32_t tgid; /* 0 = any */
+	uint32_t tgid;             /* 0 = any */
+	const char *name, *cgroup; /* exactly; NULL = any; lent */
 };
 
 void task_filter_parse(struct task_filter *f, const char *text);

@@ -1,13 +1,32 @@
 #include "tui/task_list.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "tui/task_groups.h"
 #include "tui/task_matches.h"
 #include "tui/task_pick.h"
 #include "tui/task_sort.h"
+
+/* Without memory they are shown one by one. */
+static void group(struct task_list *l, const struct machine *m, const struct screen *s)
+{
+	const struct machine_task *rows;
+	size_t nr;
+
+	if (task_groups_make(s->groups, m, s, &l->filter, &rows, &nr))
+		return;
+	l->tasks = rows;
+	l->nr = nr;
+	l->order = NULL;
+	l->matches = NULL;
+	l->filter.nr = 0;
+	l->is_ordered = s->by == TASKS_AS_TREE;
+	l->is_grouped = !l->is_ordered;
+}
 
 void task_list_init(struct task_list *l, const struct machine *m, const struct screen *s)
 {
@@ -22,6 +41,15 @@ void task_list_init(struct task_list *l, const struct machine *m, const struct s
 		                 .matches = s->matches,
 		                 .text = s->filter };
 	task_filter_parse(&l->filter, s->filter);
+	l->is_filtered = l->filter.nr;
+	if (!s->groups || s->by == TASKS_BY_PROCESS)
+		return;
+	if (!s->members_of[0])
+		group(l, m, s);
+	else if (s->by == TASKS_BY_CGROUP)
+		l->filter.cgroup = s->members_of;
+	else
+		l->filter.name = s->members_of;
 }
 
 void task_list_init_threads(struct task_list *l, const struct machine *m, const struct screen *s)
@@ -33,12 +61,13 @@ void task_list_init_threads(struct task_list *l, const struct machine *m, const 
 		                 .matches = s->matches,
 		                 .text = s->filter };
 	task_filter_parse(&l->filter, s->filter);
+	l->is_filtered = l->filter.nr;
 	l->filter.tgid = s->process;
 }
 
 static bool has_filter(const struct task_list *l)
 {
-	return l->filter.nr || l->filter.tgid;
+	return l->filter.nr || l->filter.tgid || l->filter.name || l->filter.cgroup;
 }
 
 /* Those that the filter leaves: by ascending tid where the machine has an order. */
@@ -80,7 +109,8 @@ static int find_filtered(const struct task_list *l, struct filtered *out)
 		out->tasks = (struct filtered_tasks){ l->order->by_id, l->nr, l->order->place_of };
 		return 0;
 	}
-	if (!l->order || !l->matches)
+	/* What is remembered is by the text alone. */
+	if (!l->order || !l->matches || l->filter.name || l->filter.cgroup)
 		return find_by_hand(l, out);
 	return task_matches_find(l->matches, &set, &l->filter, l->text, &out->tasks);
 }
@@ -105,15 +135,32 @@ static struct task_pick pick_of(const struct task_list *l, const struct filtered
 		                   .filter = has_filter(l) ? &l->filter : NULL };
 }
 
+static int place_in_order(const struct task_list *l, uint32_t tid)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->tasks[i].tid == tid)
+			return (int)i;
+	return -1;
+}
+
 int task_list_place(const struct task_list *l, const struct screen *s, uint32_t tid)
 {
 	SCOPED(scoped_filtered) struct filtered filtered = { 0 };
 	struct task_pick pick;
 
+	if (l->is_ordered)
+		return place_in_order(l, tid);
 	if (find_filtered(l, &filtered))
 		return -1;
 	pick = pick_of(l, &filtered);
 	return task_pick_place(&pick, s, tid);
+}
+
+static long window_in_order(const struct task_list *l, size_t from, size_t nr, const void **out)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = &l->tasks[from + i];
+	return (long)nr;
 }
 
 int task_list_window(const struct task_list *l, const struct screen *s, int first, int nr,
@@ -132,7 +179,8 @@ int task_list_window(const struct task_list *l, const struct screen *s, int firs
 	if (!out->rows)
 		return -ENOMEM;
 	pick = pick_of(l, &filtered);
-	got = task_pick_window(&pick, s, from, wanted, out->rows);
+	got = l->is_ordered ? window_in_order(l, from, wanted, out->rows)
+	                    : task_pick_window(&pick, s, from, wanted, out->rows);
 	if (got < 0) {
 		free(out->rows);
 		out->rows = NULL;
@@ -160,4 +208,17 @@ static const struct machine_task *find(const struct machine_task *tasks, size_t 
 const struct machine_task *task_list_find_process(const struct machine *m, uint32_t tgid)
 {
 	return find(m->processes, m->nr_processes, m->process_order, tgid);
+}
+
+bool task_list_group(const struct machine *m, const struct screen *s, uint32_t tid, char *out,
+                     size_t size)
+{
+	struct task_list l;
+	const char *key;
+
+	task_list_init(&l, m, s);
+	key = l.is_grouped ? task_groups_key(s->groups, tid) : NULL;
+	if (key)
+		(void)snprintf(out, size, "%s", key);
+	return key;
 }

@@ -21,6 +21,9 @@ struct task_list {
 	struct task_matches *matches;
 	const char *text; /* of the filter; lent by the screen */
 	struct task_filter filter;
+	bool is_filtered; /* by what the user typed */
+	bool is_grouped;  /* rows are groups of processes (screen.by) */
+	bool is_ordered;  /* rows stand in their order: a tree */
 };
 
 /* Part of a list in order; rows are lent by the machine. */
@@ -40,5 +43,8 @@ int task_list_place(const struct task_list *l, const struct screen *s, uint32_t 
 /* Rows [first, first + nr). -ENOMEM; the caller frees out->rows. */
 MUST_USE int task_list_window(const struct task_list *l, const struct screen *s, int first, int nr,
                               struct task_window *out);
+/* The name or cgroup of the group whose row has that number; false = none has. */
+bool task_list_group(const struct machine *m, const struct screen *s, uint32_t tid, char *out,
+                     size_t size);
 /* NULL = not there. */
 const struct machine_task *task_list_find_process(const struct machine *m, uint32_t tgid);

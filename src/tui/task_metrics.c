@@ -64,6 +64,8 @@ NUMBER(migrations, t->migrations_per_s)
 NUMBER(llc_migrations, t->llc_migrations_per_s)
 NUMBER(node_migrations, t->node_migrations_per_s)
 NUMBER(threads, t->nr_threads)
+NUMBER(processes, t->nr_processes)
+NUMBER(memory, t->memory_bytes)
 NUMBER(layer, (double)t->layer)
 NUMBER(dsq, t->has_dsq ? (double)t->dsq : NAN)
 TEXT(comm)
@@ -91,18 +93,20 @@ static double node_of(const struct machine *m, const struct machine_task *t)
 /* As they stand on the screen. */
 /* clang-format off */
 static const struct task_metric metrics[] = {
-	{ "PID", "number of the process", METRIC_ID, SORT_TID, .width = 7, .rank = 2, .needs = METRIC_OF_PROCESSES, .number = tid_of },
+	{ "PID", "number of the process", METRIC_ID, SORT_TID, .width = 7, .rank = 2, .needs = METRIC_HAS_PIDS, .number = tid_of },
+	{ "PROCS", "processes of the group", METRIC_COUNT, SORT_OWN, .width = 5, .rank = 2, .is_standing = true, .needs = METRIC_OF_GROUPS, .number = processes_of },
 	{ "TID", "number of the thread", METRIC_ID, SORT_TID, .width = 7, .rank = 2, .needs = METRIC_OF_THREADS, .number = tid_of },
 	{ "NAME", "its name, as the kernel has it", METRIC_TEXT, SORT_NAME, .width = 9, .most = 15, .rank = 0, .text = comm_of },
 	{ "S", "R runs or waits, S and D sleep, T is stopped, Z has ended, X ended in the interval", METRIC_STATE, SORT_STATE, .width = 1, .rank = 7, .number = state_of },
 	{ "CLASS", "the scheduling class", METRIC_TEXT, SORT_CLASS, .width = 5, .rank = 9, .text = class_name_of },
 	{ "NI", "nice value; rt and dl: the real-time priority, deadline", METRIC_NICE, SORT_OWN, .width = 4, .rank = 9, .number = nice_of },
-	{ "CPU", "where it ran last", METRIC_ID, SORT_CPU, .width = 3, .rank = 8, .number = cpu_of },
-	{ "LLC", "the last-level cache of that CPU", METRIC_ID, SORT_LLC, .width = 3, .rank = 25, .needs = METRIC_HAS_LLCS, .number = llc_of },
-	{ "NUMA", "the node of that CPU", METRIC_ID, SORT_NODE, .width = 4, .rank = 26, .needs = METRIC_HAS_NODES, .number = node_of },
+	{ "CPU", "where it ran last", METRIC_ID, SORT_CPU, .width = 3, .rank = 8, .needs = METRIC_HAS_CPUS, .number = cpu_of },
+	{ "LLC", "the last-level cache of that CPU", METRIC_ID, SORT_LLC, .width = 3, .rank = 25, .needs = METRIC_HAS_LLCS | METRIC_HAS_CPUS, .number = llc_of },
+	{ "NUMA", "the node of that CPU", METRIC_ID, SORT_NODE, .width = 4, .rank = 26, .needs = METRIC_HAS_NODES | METRIC_HAS_CPUS, .number = node_of },
 	{ "RUN%", "time on a CPU, of the interval", METRIC_SHARE, SORT_RUN, .width = 6, .rank = 1, .number = run_of },
 	{ "WAIT%", "time runnable without a CPU, of the interval", METRIC_SHARE, SORT_WAIT, .width = 6, .rank = 4, .number = wait_of },
 	{ "RUN:WAIT", "shares of running (full), waiting (shaded) and sleeping (dots)", METRIC_SPLIT, SORT_OWN, .width = 10, .rank = 10, .number = wanted_of },
+	{ "WAITED", "WAIT% of the last intervals, the newest at the right", METRIC_PAST, SORT_OWN, .width = 8, .most = 24, .rank = 16, .needs = METRIC_HAS_PAST, .number = wait_of },
 	{ "STALLED", "for how long it has been waiting for a CPU, if that is 250 ms or more", METRIC_WAIT_NS, SORT_OWN, .width = 7, .rank = 1, .needs = METRIC_HAS_STALLS, .number = stall_of },
 	{ "P50", "median of the latency: from sched_waking, or the birth, to the switch-in", METRIC_WAIT_NS, SORT_P50, .heading = WAKEUP, .width = 6, .rank = 6, .needs = METRIC_HAS_LATENCY, .number = p50_of },
 	{ "P99", "99th percentile of the latency", METRIC_WAIT_NS, SORT_P99, .heading = WAKEUP, .width = 6, .rank = 3, .needs = METRIC_HAS_LATENCY, .number = p99_of },
@@ -120,9 +124,10 @@ static const struct task_metric metrics[] = {
 	{ "LLC/s", "moves to another last-level cache of the same node", METRIC_COUNT, SORT_LLC_MIGRATIONS, .width = 5, .rank = 18, .needs = METRIC_HAS_LATENCY, .number = llc_migrations_of },
 	{ "NODE/s", "moves to another node", METRIC_COUNT, SORT_NODE_MIGRATIONS, .width = 6, .rank = 20, .needs = METRIC_HAS_LATENCY, .number = node_migrations_of },
 	{ "THR", "threads of the process", METRIC_COUNT, SORT_THREADS, .width = 4, .rank = 15, .is_standing = true, .needs = METRIC_OF_PROCESSES, .number = threads_of },
+	{ "MEM", "resident memory, as of when it ran last", METRIC_BYTES, SORT_OWN, .width = 5, .rank = 10, .is_standing = true, .needs = METRIC_HAS_MEMORY, .number = memory_of },
 	{ "LAYER", "its layer of scx_layered", METRIC_ID, SORT_LAYER, .width = 5, .rank = 14, .needs = METRIC_HAS_LAYERS, .number = layer_of },
 	{ "DSQ", "the dispatch queue that it came from last", METRIC_DSQ, SORT_DSQ, .width = 10, .most = 18, .rank = 13, .needs = METRIC_HAS_EXT, .number = dsq_of },
-	{ "CGROUP", "its cgroup", METRIC_LONG_TEXT, SORT_CGROUP, .width = 12, .most = 40, .rank = 19, .text = cgroup_of },
+	{ "CGROUP", "its cgroup", METRIC_LONG_TEXT, SORT_CGROUP, .width = 12, .most = 40, .rank = 19, .needs = METRIC_HAS_CGROUPS, .text = cgroup_of },
 	{ "COMMAND", "its command line", METRIC_LONG_TEXT, SORT_COMMAND, .width = 12, .most = 255, .rank = 24, .text = cmdline_of },
 };
 /* clang-format on */
@@ -234,6 +239,13 @@ void task_metric_cell(const struct task_metric *x, const struct machine *m,
 	case METRIC_NS:
 	case METRIC_WAIT_NS:
 		put_ns(out, number, x->unit == METRIC_WAIT_NS);
+		break;
+	case METRIC_BYTES:
+		format_bytes(out->text, number);
+		out->style = number > 0 ? STYLE_TEXT : STYLE_DIM;
+		break;
+	case METRIC_PAST:
+		out->spark = t->wait_history;
 		break;
 	case METRIC_SPLIT:
 		out->split = (struct table_view_split){ t->run, t->wait };

@@ -15,8 +15,10 @@ enum metric_unit {
 	METRIC_COUNT, /* of things, or per second */
 	METRIC_NS,
 	METRIC_WAIT_NS, /* long ones are coloured */
-	METRIC_SPLIT,   /* of it and of the rest: a bar of RUN%, WAIT% and sleep */
-	METRIC_ID,      /* negative ones are unknown */
+	METRIC_BYTES,
+	METRIC_PAST,  /* of 1, with those of the intervals before: a sparkline */
+	METRIC_SPLIT, /* of it and of the rest: a bar of RUN%, WAIT% and sleep */
+	METRIC_ID,    /* negative ones are unknown */
 	METRIC_NICE,
 	METRIC_STATE, /* a letter */
 	METRIC_DSQ,   /* the id of a dispatch queue */
@@ -34,6 +36,12 @@ enum {
 	METRIC_HAS_LLCS = 32, /* more than one: else all tasks are in it */
 	METRIC_HAS_NODES = 64,
 	METRIC_HAS_STALLS = 128,
+	METRIC_HAS_PIDS = 256, /* a row is a process */
+	METRIC_OF_GROUPS = 512,
+	METRIC_HAS_MEMORY = 1024,
+	METRIC_HAS_PAST = 2048,
+	METRIC_HAS_CPUS = 8192,    /* a row is somewhere */
+	METRIC_HAS_CGROUPS = 4096, /* that are not the names of the rows */
 };
 
 struct task_metric {

@@ -49,8 +49,11 @@ enum view_sort {
 	SORTS,
 	SORT_OWN = SORTS, /* of a metric that no other table has: tui/task_metrics numbers them */
 };
+/* What a row of a table of processes is. */
+enum task_by { TASKS_BY_PROCESS, TASKS_BY_NAME, TASKS_BY_CGROUP, TASKS_AS_TREE, TASKS_BYS };
 enum view_group { GROUP_CPU, GROUP_LLC, GROUP_NODE, GROUPS };
 
+struct task_groups;
 struct task_matches;
 struct task_metrics;
 
@@ -70,7 +73,9 @@ struct screen {
 	int selected;      /* row, of those that the filter leaves */
 	int scroll;
 	uint32_t selected_tid; /* that row, so that it stays selected when the order changes; 0 = none */
-	uint32_t process;      /* whose threads are shown; 0 = all processes */
+	enum task_by by;
+	char members_of[256]; /* the name or cgroup, as by says, whose processes are shown; "" = all */
+	uint32_t process;     /* whose threads are shown; 0 = all processes */
 	bool is_following; /* draw() says whether selected_tid is followed; else row 0 is selected */
 	bool is_unselected; /* no row is: Enter is about something else */
 	uint32_t tick_ms;
@@ -84,6 +89,7 @@ struct screen {
 	bool is_leaving;              /* act() is done with the view */
 	struct task_matches
 		*matches; /* lent, to remember what the filter leaves; NULL = it is recomputed */
+	struct task_groups *groups; /* lent; NULL = by does not count */
 	const struct task_metrics
 		*metrics;              /* that tables of tasks show; lent; NULL = the usual ones */
 	double profile_hz, program_hz; /* of samples; 0 = the usual */

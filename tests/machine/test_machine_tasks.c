@@ -43,7 +43,7 @@ static void put(const struct tree *t, const struct fake *f)
 	(void)snprintf(path, sizeof(path), "proc/%u/task/%u/stat", f->tgid, f->tid);
 	(void)snprintf(
 		text, sizeof(text),
-		"%u (%s) %c 1 1 1 0 -1 0 0 0 0 0 %llu 0 0 0 20 0 1 0 %llu 0 0 0 0 0 0 0 0 0 0 0 0 "
+		"%u (%s) %c 1 1 1 0 -1 0 0 0 0 0 %llu 0 0 0 20 0 1 0 %llu 0 25 0 0 0 0 0 0 0 0 0 0 "
 		"0 0 0 17 %d 0 %d 0 0 0",
 		f->tid, f->comm, f->state, (unsigned long long)(f->run_ns / (10 * MS)),
 		(unsigned long long)f->start_ticks, f->cpu, f->policy);
@@ -227,6 +227,10 @@ static void rates_are_those_of_the_interval_and_processes_are_sums(void **state)
 	expect_eq(row->state, 'R');
 	assert_string_equal(row->comm, "one");
 	assert_string_equal(row->class_name, "fair");
+	expect_eq(row->parent, 1);
+	expect_near(row->memory_bytes, 25.0 * (double)sysconf(_SC_PAGESIZE));
+	expect_eq(row->wait_history.nr, 1);
+	expect_near(row->wait_history.values[0], row->wait);
 	/* Who did nothing since has 0, not what it had. */
 	now_ns += S;
 	refresh(m);

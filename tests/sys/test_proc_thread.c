@@ -23,6 +23,8 @@ static void stat_is_read_behind_the_last_bracket(void **state)
 	assert_int_equal(st.policy, 0);
 	assert_int_equal(st.cpu, 3);
 	assert_false(st.is_kthread);
+	expect_eq(st.parent, 1);
+	expect_eq(st.memory_pages, 5134);
 }
 
 static void real_time_and_deadline_have_low_numbers(void **state)

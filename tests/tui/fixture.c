@@ -136,6 +136,8 @@ static struct machine_task make_thread(const struct fixture_cfg *cfg, uint32_t i
 		.llc_migrations_per_s = NAN,
 		.node_migrations_per_s = NAN,
 		.layer = -1,
+		.parent = process ? FIXTURE_TID + (process - 1) / 2 * FIXTURE_THREADS : 0,
+		.memory_bytes = 1e6 * (1 + process * 37 % 101),
 	};
 
 	if (cfg->is_hostile)
@@ -166,6 +168,8 @@ static void make_tasks(struct fixture *f, const struct fixture_cfg *cfg)
 
 		*t = make_thread(cfg, i);
 		t->run_history = (struct machine_history){ values, MACHINE_HISTORY };
+		if (t->wait > 0)
+			t->wait_history = (struct machine_history){ values, MACHINE_HISTORY / 4 };
 		if (i % FIXTURE_THREADS == 0) {
 			*p = *t;
 			continue;

@@ -347,8 +347,8 @@ static void sorting_goes_through_the_columns_that_are_there(void **state)
 		seen |= 1ULL << h->app.screen.sort;
 		nr++;
 	} while (h->app.screen.sort != SORT_RUN);
-	/* All but the tid of threads, LLC, NODE, LAYER and DSQ, which this machine does not have; NI and RUN:WAIT are more. */
-	expect_eq(nr, SORTS - 4 + 2);
+	/* All but the tid of threads, LLC, NODE, LAYER and DSQ, which this machine does not have; NI, RUN:WAIT, WAITED and MEM are more. */
+	expect_eq(nr, SORTS - 4 + 4);
 	assert_false(seen & (1ULL << SORT_LLC | 1ULL << SORT_NODE | 1ULL << SORT_LAYER));
 	assert_true(seen & 1ULL << SORT_THREADS);
 	/* A column that had no room has it when rows are sorted by it, and a mark. */

@@ -16,8 +16,8 @@ import live
 READY = "shell-is-back"
 DEMO = os.environ.get("SCREEN_DEMO", str(live.ROOT / "build/tests/tui/screen_demo"))
 # Every key that has a meaning, as tmux writes it; those that end or stop the program are tried alone.
-KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "z", "Escape", "K", "z", "Escape", "h", "?", "O",
-        "Space", "Space", "v", "Tab", "c", "c", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
+KEYS = ["d", "l", "n", "p", "y", "s", "i", "I", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "z", "Escape", "K", "z", "Escape", "h", "?", "O",
+        "Space", "Space", "v", "Tab", "c", "c", "C", "C", "C", "C", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
         "=", "Up", "Down", "PageUp", "C-u", "C-b", "PageDown", "C-d", "C-f", "Home", "g", "End", "G", "Enter", "Escape",
         "BSpace", "j", "k", "x", "[", "]", "R", "R", "S", "!", "/", "z", "q", "BSpace", "Enter", "Escape", "F5", "\u00e9"]
 

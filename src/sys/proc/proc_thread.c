@@ -13,11 +13,13 @@
 
 /* Places in the numbers behind the state; proc(5) counts from pid = 1, so field n is n - 4 here. */
 enum {
+	FIELD_PPID = 4 - 4,
 	FIELD_FLAGS = 9 - 4,
 	FIELD_UTIME = 14 - 4,
 	FIELD_STIME = 15 - 4,
 	FIELD_PRIORITY = 18 - 4,
 	FIELD_STARTTIME = 22 - 4,
+	FIELD_RSS = 24 - 4,
 	FIELD_PROCESSOR = 39 - 4,
 	FIELD_POLICY = 41 - 4,
 };
@@ -65,6 +67,8 @@ bool proc_thread_stat_parse(const char *text, struct proc_thread_stat *out)
 	out->prio = (int32_t)((uint32_t)v[FIELD_PRIORITY] + MAX_RT_PRIO);
 	out->policy = (int32_t)(uint32_t)v[FIELD_POLICY];
 	out->cpu = (int32_t)(uint32_t)v[FIELD_PROCESSOR];
+	out->parent = (uint32_t)v[FIELD_PPID];
+	out->memory_pages = (int64_t)v[FIELD_RSS] > 0 ? v[FIELD_RSS] : 0;
 	out->is_kthread = v[FIELD_FLAGS] & PF_KTHREAD;
 	return true;
 }

@@ -24,6 +24,8 @@ struct proc_thread_stat {
 	int32_t policy;       /* SCHED_* */
 	int32_t cpu;          /* where it ran last */
 	bool is_kthread;
+	uint32_t parent;       /* the process that waits for its end; 0 = none */
+	uint64_t memory_pages; /* resident, of the process */
 };
 
 /* From schedstat. */

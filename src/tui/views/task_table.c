@@ -28,7 +28,7 @@ static void draw_cell(size_t column, const void *row, const struct screen *s,
 }
 
 /* Without headings the titles have to say of what they are. */
-static size_t make_columns(const struct screen *s, bool has_headings,
+static size_t make_columns(const struct task_list *l, const struct screen *s, bool has_headings,
                            struct table_view_column out[TABLE_VIEW_COLUMNS])
 {
 	const struct task_metrics *of = task_metrics_of(s);
@@ -49,6 +49,9 @@ static size_t make_columns(const struct screen *s, bool has_headings,
 			.sort = task_metric_sort(of, i),
 			.needs = x->needs,
 		};
+		/* A path, or a place in a tree. */
+		if (x->sort == SORT_NAME && (l->is_grouped || l->is_ordered))
+			out[i].most = 28;
 		if (out[i].width < strlen(out[i].title) && x->short_title)
 			out[i].width = (uint8_t)strlen(out[i].title);
 	}
@@ -107,9 +110,22 @@ static bool has_latency(const struct machine *m)
 	return !m->source || strcmp(m->source, "proc") != 0;
 }
 
-static unsigned int what_it_has(const struct machine *m, bool is_threads)
+static unsigned int what_rows_are(const struct task_list *l, const struct screen *s)
 {
-	return (is_threads ? METRIC_OF_THREADS : METRIC_OF_PROCESSES) |
+	unsigned int has = s->by == TASKS_BY_CGROUP && l->is_grouped ? 0 : METRIC_HAS_CGROUPS;
+
+	if (l->tasks == l->m->threads)
+		return has | METRIC_OF_THREADS | METRIC_HAS_CPUS;
+	/* A recording knows neither. */
+	has |= METRIC_OF_PROCESSES | (l->m->play ? 0 : METRIC_HAS_MEMORY);
+	return has | (l->is_grouped ? METRIC_OF_GROUPS : METRIC_HAS_PIDS | METRIC_HAS_CPUS);
+}
+
+static unsigned int what_it_has(const struct task_list *l, const struct screen *s)
+{
+	const struct machine *m = l->m;
+
+	return what_rows_are(l, s) | (m->play || l->is_grouped ? 0 : METRIC_HAS_PAST) |
 	       (has_latency(m) ? METRIC_HAS_LATENCY : 0) | (m->scheduler ? METRIC_HAS_EXT : 0) |
 	       (has_layers(m) ? METRIC_HAS_LAYERS : 0) | (has_stalls(m) ? METRIC_HAS_STALLS : 0) |
 	       has_places(m);
@@ -126,7 +142,7 @@ static void draw_window(const struct machine *m, const struct task_list *l,
                         const struct task_window *w, const struct screen *s, struct grid *g,
                         struct area a)
 {
-	unsigned int has = what_it_has(m, l->tasks == m->threads);
+	unsigned int has = what_it_has(l, s);
 	bool has_headings = has_room_for_headings(m, a);
 	SCOPED(scoped_free) struct task_row *rows = calloc((size_t)w->nr + 1, sizeof(*rows));
 	SCOPED(scoped_free) const void **places = calloc((size_t)w->nr + 1, sizeof(*places));
@@ -134,7 +150,7 @@ static void draw_window(const struct machine *m, const struct task_list *l,
 	struct table_view t = {
 		.columns = columns,
 		.cell = draw_cell,
-		.nr_columns = make_columns(s, has_headings, columns),
+		.nr_columns = make_columns(l, s, has_headings, columns),
 		.has = has,
 		.has_headings = has_headings,
 		.rows = places,
@@ -172,7 +188,11 @@ static void settle(const struct task_list *l, struct screen *s, int total, int h
 static void add_stall(const struct task_list *l, char title[static 128])
 {
 	size_t nr, len = strlen(title);
-	const struct machine_task *worst = longest_stall(l->tasks, l->nr, l->order, &nr);
+	bool is_threads = l->tasks == l->m->threads;
+	const struct machine_task *worst =
+		longest_stall(is_threads ? l->m->threads : l->m->processes,
+	                      is_threads ? l->m->nr_threads : l->m->nr_processes,
+	                      is_threads ? l->m->thread_order : l->m->process_order, &nr);
 	char age[FORMAT_BYTES];
 
 	if (worst)
@@ -181,24 +201,44 @@ static void add_stall(const struct task_list *l, char title[static 128])
 		         format_ns(age, (double)worst->stall_ns));
 }
 
+/* "Processes 5 of 40", "Names 3 of 40 processes". */
+static void title_of_rows(const struct task_list *l, const struct screen *s, int total,
+                          char title[static 128])
+{
+	static const char *const whats[TASKS_BYS] = { "Processes", "Names", "Cgroups",
+		                                      "Process tree" };
+	const char *what = l->tasks == l->m->threads        ? "Threads"
+	                   : l->is_grouped || l->is_ordered ? whats[s->by]
+	                                                    : whats[TASKS_BY_PROCESS];
+	size_t all_rows = l->is_grouped || l->is_ordered ? l->m->nr_processes : l->nr;
+	char number[FORMAT_BYTES], all[FORMAT_BYTES];
+
+	format_count(number, total, s->is_localized);
+	format_count(all, (double)all_rows, s->is_localized);
+	if (l->is_grouped)
+		snprintf(title, 128, " %s %s of %s processes%s ", what, number, all,
+		         l->is_filtered ? ", filtered" : "");
+	else if (l->filter.name || l->filter.cgroup)
+		snprintf(title, 128, " %s of %.64s: %s ", what, s->members_of, number);
+	else if (l->is_filtered)
+		snprintf(title, 128, " %s %s of %s ", what, number, all);
+	else
+		snprintf(title, 128, " %s %s ", what, number);
+}
+
 static void title_of(const struct machine *m, const struct task_list *l, const struct screen *s,
                      int total, char title[static 128])
 {
-	char number[FORMAT_BYTES], all[FORMAT_BYTES];
-	bool is_threads = l->tasks == m->threads;
-	const char *what = is_threads ? "Threads" : "Processes";
+	char number[FORMAT_BYTES];
 
-	format_count(number, total, s->is_localized);
-	format_count(all, (double)l->nr, s->is_localized);
-	if (s->process && is_threads) {
+	if (s->process && l->tasks == m->threads) {
 		const struct machine_task *p = task_list_find_process(m, s->process);
 
+		format_count(number, total, s->is_localized);
 		snprintf(title, 128, " %.32s [%u]: %s thread%s ", p && p->comm ? p->comm : "?",
 		         s->process, number, total == 1 ? "" : "s");
-	} else if (l->filter.nr) {
-		snprintf(title, 128, " %s %s of %s ", what, number, all);
 	} else {
-		snprintf(title, 128, " %s %s ", what, number);
+		title_of_rows(l, s, total, title);
 	}
 	add_stall(l, title);
 }
