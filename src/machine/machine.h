@@ -127,7 +127,10 @@ struct machine_cpu {
 	double wakeups_per_s;
 	double migrations_per_s;  /* onto it */
 	struct machine_dist wait; /* of tasks that came to run there */
+	double waiting; /* tasks, the mean of the interval, by where each is or ran last; NAN = unknown */
 	struct machine_history busy_history;
+	/* With the same newest; values may be unknown. */
+	struct machine_history user_history, system_history, irq_history, waiting_history;
 	int64_t tid; /* that runs, -1 = unknown */
 	const char *comm;
 	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is not a rate */
@@ -178,7 +181,7 @@ struct machine_task {
 	/* Of processes: */
 	uint32_t parent;       /* its tgid; 0 = none, or unknown */
 	uint32_t nr_processes; /* of a group that is shown as one; 0 = it is none */
-	double memory_bytes;   /* resident, as of when it ran last; NAN = unknown, or none of its own */
+	double memory_bytes; /* resident, as of when it ran last; NAN = unknown, or none of its own */
 };
 
 /*

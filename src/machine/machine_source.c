@@ -487,6 +487,9 @@ int machine_source_refresh(struct machine_source *s, const struct machine_reques
 	err = refresh_tasks(s, needs, has_latency, d);
 	if (err)
 		return err;
+	if (machine_system_show_waiting(s->system, s->machine.threads,
+	                                has_latency ? s->machine.thread_order : NULL))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	show_cpus(s, has_latency);
 	show_heat(s, has_latency);
 	forget_parts(&s->machine);

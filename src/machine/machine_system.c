@@ -21,7 +21,7 @@
 struct cpu_before {
 	bool is_known;
 	uint64_t ns[SYS_TIMES];
-	struct machine_past past;
+	struct machine_past busy, user, system, irq, waiting;
 };
 
 enum { FAULTS, MAJOR_FAULTS, SWAP_IN, SWAP_OUT, PAGING };
@@ -69,6 +69,7 @@ static void blank_cpu(struct machine_cpu *c, uint32_t cpu, const struct topology
 		.iowait = NAN,
 		.steal = NAN,
 		.mhz = NAN,
+		.waiting = NAN,
 		.switches_per_s = NAN,
 		.wakeups_per_s = NAN,
 		.migrations_per_s = NAN,
@@ -124,12 +125,21 @@ int machine_system_new(const char *root, struct diag *d, struct machine_system *
 	return 0;
 }
 
+static void forget_past(struct cpu_before *before)
+{
+	machine_past_done(&before->busy);
+	machine_past_done(&before->user);
+	machine_past_done(&before->system);
+	machine_past_done(&before->irq);
+	machine_past_done(&before->waiting);
+}
+
 void machine_system_free(struct machine_system *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nr_cpus; i++)
-		machine_past_done(&s->before[i].past);
+		forget_past(&s->before[i]);
 	sensor_reader_close(s->freqs);
 	sys_stats_done(&s->now);
 	free(s->cpus);
@@ -175,6 +185,59 @@ static void go_offline(struct machine_cpu *c, struct cpu_before *before)
 	before->is_known = false;
 }
 
+/* Nearly always in its place. */
+static struct machine_cpu *find_cpu(struct machine_system *s, uint32_t cpu)
+{
+	if (cpu < s->nr_cpus && s->cpus[cpu].cpu == cpu)
+		return &s->cpus[cpu];
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		if (s->cpus[i].cpu == cpu)
+			return &s->cpus[i];
+	return NULL;
+}
+
+static int remember(struct machine_cpu *c, struct cpu_before *before)
+{
+	int err = 0;
+
+	if (!isnan(c->busy)) {
+		err = machine_past_add(&before->busy, c->busy);
+		err = err ? err : machine_past_add(&before->user, c->user);
+		err = err ? err : machine_past_add(&before->system, c->system);
+		err = err ? err : machine_past_add(&before->irq, c->irq);
+	}
+	c->busy_history = machine_past_show(&before->busy);
+	c->user_history = machine_past_show(&before->user);
+	c->system_history = machine_past_show(&before->system);
+	c->irq_history = machine_past_show(&before->irq);
+	return err;
+}
+
+int machine_system_show_waiting(struct machine_system *s, const struct machine_task *threads,
+                                const struct machine_order *order)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		s->cpus[i].waiting = order ? 0 : NAN;
+	for (size_t i = 0; order && i < order->nr_active; i++) {
+		const struct machine_task *t = &threads[order->active[i]];
+		struct machine_cpu *c = t->last_cpu >= 0 ? find_cpu(s, (uint32_t)t->last_cpu)
+		                                         : NULL;
+
+		if (c && t->wait > 0)
+			c->waiting += t->wait;
+	}
+	for (size_t i = 0; i < s->nr_cpus && !err; i++) {
+		struct machine_past *past = &s->before[i].waiting;
+
+		if (!isnan(s->cpus[i].busy))
+			err = machine_past_add(past, s->cpus[i].waiting);
+		s->cpus[i].waiting_history = machine_past_show(past);
+	}
+	return err;
+}
+
 static int take_cpus(struct machine_system *s)
 {
 	size_t at = 0;
@@ -189,9 +252,7 @@ static int take_cpus(struct machine_system *s)
 			take_times(c, &s->before[i], times);
 		else
 			go_offline(c, &s->before[i]);
-		if (!isnan(c->busy))
-			err = machine_past_add(&s->before[i].past, c->busy);
-		c->busy_history = machine_past_show(&s->before[i].past);
+		err = remember(c, &s->before[i]);
 	}
 	return err;
 }

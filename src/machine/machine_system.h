@@ -26,6 +26,10 @@ void machine_system_free(struct machine_system *s); /* NULL is fine */
 /* needs: bits of enum machine_need; everything else is unchanged. 0 or -ENOMEM. */
 MUST_USE int machine_system_refresh(struct machine_system *s, uint32_t needs, uint64_t now_ns);
 
+/* How many tasks wait for each CPU, once per refresh; order NULL = unknown. 0 or -ENOMEM. */
+MUST_USE int machine_system_show_waiting(struct machine_system *s,
+                                         const struct machine_task *threads,
+                                         const struct machine_order *order);
 struct machine_cpu *machine_system_cpus(struct machine_system *s, size_t *nr);
 const struct machine_memory *machine_system_memory(const struct machine_system *s);
 const struct machine_net *machine_system_nets(const struct machine_system *s, size_t *nr);

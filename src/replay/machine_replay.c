@@ -263,10 +263,15 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 		.hw_pressure = replay_levels_at(&r->pressure, cpu, moment),
 		.wait = replay_sums_cpu_dist(&r->sums, cpu),
 		.busy_history = replay_past_busy(r->past, cpu),
+		.waiting = NAN,
+		.waiting_history = replay_past_waiting(r->past, cpu),
 		.tid = sum->is_idle ? 0 : -1,
 		.event_per_s = NAN,
 		.uncore_mhz = NAN,
 	};
+	if (r->cpus[cpu].waiting_history.nr)
+		r->cpus[cpu].waiting =
+			r->cpus[cpu].waiting_history.values[r->cpus[cpu].waiting_history.nr - 1];
 	shown.lacks_wakeups = !r->has_wakeups;
 	machine_cpu_interval_show(&shown, known_ns ? replay_cell_seconds(c) : 0, &r->cpus[cpu]);
 	if (sum->task != TASKS_NONE) {

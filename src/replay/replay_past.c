@@ -22,12 +22,12 @@ struct replay_past {
 	uint32_t nr_cpus;
 	struct replay_grid grid;
 	struct past_column columns[MACHINE_HISTORY]; /* by number, wrapped */
-	double *shares;                              /* of each column: by CPU */
+	double *shares, *waiting;                    /* of each column: by CPU */
 	uint64_t *busy_ns, *idle_ns;                 /* by CPU, while a cell is worked out */
 	bool is_whole;
-	uint64_t newest; /* number of the last one that is shown */
-	uint32_t nr;     /* of those that are shown, */
-	double *lent;    /* by CPU, oldest first */
+	uint64_t newest;             /* number of the last one that is shown */
+	uint32_t nr;                 /* of those that are shown, */
+	double *lent, *lent_waiting; /* by CPU, oldest first */
 	uint32_t (*lent_heat)[MACHINE_HEAT_ROWS];
 	double runs[REPLAY_PAST_RUNS][MACHINE_HISTORY];
 };
@@ -48,6 +48,10 @@ int replay_past_new(const struct source *s, uint32_t nr_cpus, struct replay_past
 	p->busy_ns = calloc(room, sizeof(*p->busy_ns));
 	p->idle_ns = calloc(room, sizeof(*p->idle_ns));
 	p->lent_heat = calloc(MACHINE_HISTORY, sizeof(*p->lent_heat));
+	p->waiting = calloc(room * MACHINE_HISTORY, sizeof(*p->waiting));
+	p->lent_waiting = calloc(room * MACHINE_HISTORY, sizeof(*p->lent_waiting));
+	if (!p->waiting || !p->lent_waiting)
+		return -ENOMEM;
 	if (!p->shares || !p->lent || !p->busy_ns || !p->idle_ns || !p->lent_heat)
 		return -ENOMEM;
 	*out = TAKE_PTR(p);
@@ -60,6 +64,8 @@ void replay_past_free(struct replay_past *p)
 		return;
 	free(p->shares);
 	free(p->lent);
+	free(p->waiting);
+	free(p->lent_waiting);
 	free(p->busy_ns);
 	free(p->idle_ns);
 	free(p->lent_heat);
@@ -118,6 +124,31 @@ static uint32_t add_latencies(const struct replay_past *p, const struct replay_c
 	return nr;
 }
 
+static double *waiting_of(const struct replay_past *p, uint64_t number)
+{
+	return p->waiting + number % MACHINE_HISTORY * p->nr_cpus;
+}
+
+/* Waits that last there, also those that go on behind it. */
+static uint32_t add_waits(const struct replay_past *p, const struct replay_cell *c, double *waiting)
+{
+	const struct timeline_query q = replay_cell_query(c, TIMELINE_WAIT, TASKS_NONE);
+	struct timeline_iter it;
+	union timeline_row row;
+	uint32_t nr = 0;
+
+	memset(waiting, 0, p->nr_cpus * sizeof(*waiting));
+	if (timeline_find(p->s->timeline, &q, &it))
+		return 0;
+	for (; timeline_next(&it, NULL, &row); nr++) {
+		uint64_t ns = replay_cell_cut(c, pair_wait_start_ns(&row.wait), row.wait.end_ns);
+
+		if (row.wait.cpu < p->nr_cpus && c->to_ns > c->from_ns)
+			waiting[row.wait.cpu] += (double)ns / (double)(c->to_ns - c->from_ns);
+	}
+	return nr;
+}
+
 static double *shares_of(const struct replay_past *p, uint64_t number)
 {
 	return p->shares + number % MACHINE_HISTORY * p->nr_cpus;
@@ -141,6 +172,7 @@ static uint32_t work_out(struct replay_past *p, uint64_t number)
 		shares[cpu] = known_ns ? (double)p->busy_ns[cpu] / (double)known_ns : NAN;
 	}
 	nr += add_latencies(p, &c, to);
+	nr += add_waits(p, &c, waiting_of(p, number));
 	to->number = number;
 	to->is_known = true;
 	return nr;
@@ -156,6 +188,9 @@ static void lend(struct replay_past *p, uint64_t newest)
 		       sizeof(*p->lent_heat));
 		for (uint32_t cpu = 0; cpu < p->nr_cpus; cpu++)
 			p->lent[(size_t)cpu * MACHINE_HISTORY + i] = shares[cpu];
+		for (uint32_t cpu = 0; cpu < p->nr_cpus; cpu++)
+			p->lent_waiting[(size_t)cpu * MACHINE_HISTORY + i] =
+				waiting_of(p, number)[cpu];
 	}
 }
 
@@ -186,6 +221,11 @@ bool replay_past_is_whole(const struct replay_past *p)
 struct machine_history replay_past_busy(const struct replay_past *p, uint32_t cpu)
 {
 	return (struct machine_history){ p->lent + (size_t)cpu * MACHINE_HISTORY, p->nr };
+}
+
+struct machine_history replay_past_waiting(const struct replay_past *p, uint32_t cpu)
+{
+	return (struct machine_history){ p->lent_waiting + (size_t)cpu * MACHINE_HISTORY, p->nr };
 }
 
 struct machine_heat replay_past_heat(const struct replay_past *p)

@@ -24,6 +24,8 @@ void replay_past_free(struct replay_past *p); /* NULL is fine */
 void replay_past_refresh(struct replay_past *p, const struct replay_grid *g, uint64_t number);
 bool replay_past_is_whole(const struct replay_past *p); /* complete at this position */
 struct machine_history replay_past_busy(const struct replay_past *p, uint32_t cpu);
+/* How many tasks waited for it, the mean of each cell; to run there in the end. */
+struct machine_history replay_past_waiting(const struct replay_past *p, uint32_t cpu);
 struct machine_heat replay_past_heat(const struct replay_past *p);
 #define REPLAY_PAST_RUNS 2U /* that can be lent at a time */
 /* What tasks ran together, of one CPU, since the first of them was seen. Lent until that one of the runs is asked for again. */

@@ -255,6 +255,17 @@ void grid_spark(struct grid *g, int x, int y, int width, struct grid_series of, 
 	}
 }
 
+uint32_t grid_braille(unsigned int left, unsigned int right)
+{
+	static const uint32_t lefts[] = { 0x40, 0x04, 0x02, 0x01 };
+	static const uint32_t rights[] = { 0x80, 0x20, 0x10, 0x08 };
+	uint32_t code = 0x2800;
+
+	for (unsigned int i = 0; i < 4; i++)
+		code |= (left >> i & 1 ? lefts[i] : 0) | (right >> i & 1 ? rights[i] : 0);
+	return code;
+}
+
 static void print_code(uint32_t code, FILE *out)
 {
 	char bytes[4];

@@ -101,6 +101,8 @@ struct grid_series {
 };
 /* As columns of eighths, the newest at the right. */
 void grid_spark(struct grid *g, int x, int y, int width, struct grid_series of, enum style style);
+/* The dots of a braille pattern: bits from the lowest up, of the left and of the right column. */
+uint32_t grid_braille(unsigned int left, unsigned int right);
 enum style grid_band(double part); /* of 1 */
 
 /* As text, one line per row, blanks at the end left out. */

@@ -106,7 +106,7 @@ static const struct task_metric metrics[] = {
 	{ "RUN%", "time on a CPU, of the interval", METRIC_SHARE, SORT_RUN, .width = 6, .rank = 1, .number = run_of },
 	{ "WAIT%", "time runnable without a CPU, of the interval", METRIC_SHARE, SORT_WAIT, .width = 6, .rank = 4, .number = wait_of },
 	{ "RUN:WAIT", "shares of running (full), waiting (shaded) and sleeping (dots)", METRIC_SPLIT, SORT_OWN, .width = 10, .rank = 10, .number = wanted_of },
-	{ "WAITED", "WAIT% of the last intervals, the newest at the right", METRIC_PAST, SORT_OWN, .width = 8, .most = 24, .rank = 16, .needs = METRIC_HAS_PAST, .number = wait_of },
+	{ "WAITED", "WAIT% of the last intervals, the newest at the right", METRIC_PAST, SORT_OWN, .width = 8, .most = 24, .rank = 10, .needs = METRIC_HAS_PAST, .number = wait_of },
 	{ "STALLED", "for how long it has been waiting for a CPU, if that is 250 ms or more", METRIC_WAIT_NS, SORT_OWN, .width = 7, .rank = 1, .needs = METRIC_HAS_STALLS, .number = stall_of },
 	{ "P50", "median of the latency: from sched_waking, or the birth, to the switch-in", METRIC_WAIT_NS, SORT_P50, .heading = WAKEUP, .width = 6, .rank = 6, .needs = METRIC_HAS_LATENCY, .number = p50_of },
 	{ "P99", "99th percentile of the latency", METRIC_WAIT_NS, SORT_P99, .heading = WAKEUP, .width = 6, .rank = 3, .needs = METRIC_HAS_LATENCY, .number = p99_of },

@@ -92,6 +92,8 @@ static void put_code(struct terminal *t, uint32_t code)
 	/* What the locale cannot say; bars stay bars, and the arrows of a sorted column arrows. */
 	if (len == (size_t)-1) {
 		bytes[0] = code >= 0x2580 && code < 0x25a0   ? '#'
+		           : code == 0x2800                  ? ' '
+		           : code > 0x2800 && code < 0x2900  ? '#'
 		           : code == 0x2502                  ? '|'
 		           : code == 0x25b2                  ? '^'
 		           : code == 0x25bc                  ? 'v'

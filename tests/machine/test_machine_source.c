@@ -14,6 +14,7 @@
 #include "machine/machine_program.h"
 #include "machine/machine_scx.h"
 #include "machine/machine_source.h"
+#include "machine/machine_system.h"
 #include "profile/machine_profile.h"
 
 #define S 1000000000ULL
@@ -101,6 +102,47 @@ static void expect_cpus(const struct machine *m)
 	assert_int_equal(c[0].llc, -1);
 	expect_eq(c[0].busy_history.nr, 1);
 	expect_near(c[0].busy_history.values[0], 0.45);
+	expect_near(c[0].user_history.values[0], 0.3);
+	expect_near(c[0].system_history.values[0], 0.1);
+	expect_near(c[0].irq_history.values[0], 0.05);
+	/* Without BPF a wait is known when it has ended. */
+	assert_true(isnan(c[0].waiting) && isnan(c[0].waiting_history.values[0]));
+}
+
+/* By where each is; what runs, what is nowhere and what is not active counts for none. */
+static void tasks_that_wait_are_added_up_by_cpu(void **state)
+{
+	const struct machine_task threads[] = {
+		{ .last_cpu = 0, .wait = 0.25 },  { .last_cpu = 2, .wait = 1 },
+		{ .last_cpu = 2, .wait = 0.5 },   { .last_cpu = 0, .wait = NAN },
+		{ .last_cpu = -1, .wait = 0.75 }, { .last_cpu = 0, .wait = 9 },
+		{ .last_cpu = 77, .wait = 1 },
+	};
+	const uint32_t active[] = { 0, 1, 2, 3, 4, 6 };
+	const struct machine_order order = { .active = active, .nr_active = 6 };
+	struct machine_system *s = NULL;
+	struct machine_cpu *c;
+	struct diag d = { 0 };
+	struct tree t;
+	size_t nr;
+
+	(void)state;
+	tree_init(&t);
+	put_first(&t);
+	expect_eq(machine_system_new(t.root, &d, &s), 0);
+	expect_eq(machine_system_refresh(s, MACHINE_CPUS, S), 0);
+	put_second(&t);
+	expect_eq(machine_system_refresh(s, MACHINE_CPUS, 2 * S), 0);
+	expect_eq(machine_system_show_waiting(s, threads, &order), 0);
+	c = machine_system_cpus(s, &nr);
+	expect_near(c[0].waiting, 0.25);
+	expect_near(c[1].waiting, 1.5);
+	expect_eq(machine_system_show_waiting(s, threads, NULL), 0);
+	assert_true(isnan(c[1].waiting));
+	expect_eq(c[0].waiting_history.nr, 2);
+	expect_near(c[0].waiting_history.values[0], 0.25);
+	machine_system_free(s);
+	tree_done(&t);
 }
 
 static void an_interval_is_the_difference_of_two_refreshes(void **state)
@@ -451,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_state_of_sched_ext_is_followed),
 		cmocka_unit_test(an_interval_is_the_difference_of_two_refreshes),
+		cmocka_unit_test(tasks_that_wait_are_added_up_by_cpu),
 		cmocka_unit_test(what_is_missing_is_said_and_absent),
 		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),
 		cmocka_unit_test(a_cpu_that_goes_offline_has_no_numbers),

@@ -21,6 +21,7 @@
 struct stage {
 	struct pass_fixture *p;
 	struct story story;
+	bool has_migrations;
 	struct machine_replay *replay;
 	struct machine_request request;
 	const struct machine *m;
@@ -81,6 +82,7 @@ static void generate(struct stage *s, uint32_t seed, bool has_migrations)
 	assert_int_equal(pass_setup(&made), 0);
 	s->p = made;
 	story_generate(&s->story, s->p, seed, has_migrations);
+	s->has_migrations = has_migrations;
 	reopen(s);
 }
 
@@ -134,6 +136,12 @@ static void check_cpu(const struct stage *s, const struct story_cut *c, uint32_t
 	near(row->wakeups_per_s, story_count(&s->story, c, 'w', cpu) / seconds);
 	near(row->migrations_per_s, story_count(&s->story, c, 'm', cpu) / seconds);
 	near(row->busy_history.values[row->busy_history.nr - 1], row->busy);
+	/* Else it is unknown where a task queues whose wait has no end. */
+	if (s->has_migrations && c->to_ns > c->from_ns)
+		near(row->waiting, (double)(story_time(&s->story, c, STORY_WAIT, 0, cpu) +
+		                            story_time(&s->story, c, STORY_PREEMPTED, 0, cpu)) /
+		                           1e9 / seconds);
+	near(row->waiting_history.values[row->waiting_history.nr - 1], row->waiting);
 	assert_true(isnan(row->user) && isnan(row->mhz));
 }
 

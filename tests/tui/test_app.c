@@ -9,6 +9,7 @@
 #include "machine/machine_source.h"
 #include "machine/machine_verdict.h"
 #include "tui/app.h"
+#include "tui/task_groups.h"
 
 #define NR_TASKS 40U
 
@@ -103,6 +104,41 @@ static unsigned int press(struct harness *h, const char *key)
 static const char *state_of(const struct harness *h)
 {
 	return h->app.view->state;
+}
+
+static void processes_are_grouped_and_a_group_is_entered_and_left(void **state)
+{
+	struct harness *h = *state;
+
+	assert_int_equal(task_groups_new(&h->app.screen.groups), 0);
+	h->processes[7].comm = "other";
+	press(h, "C");
+	assert_non_null(strstr(h->text, "Names 2 of 40 processes"));
+	assert_non_null(strstr(h->text, "processes by name"));
+	press(h, "Down");
+	press(h, "Enter");
+	assert_non_null(strstr(h->text, "Processes of other: 1"));
+	press(h, "Enter");
+	expect_eq(h->app.screen.process, 107);
+	press(h, "Esc");
+	expect_eq(h->app.screen.process, 0);
+	assert_non_null(strstr(h->text, "Processes of other: 1"));
+	press(h, "q"); /* a step back, not the end */
+	assert_non_null(strstr(h->text, "Names 2 of 40 processes"));
+	press(h, "Enter");
+	press(h, "y");
+	press(h, "y"); /* another view forgets the group */
+	assert_non_null(strstr(h->text, "Names 2 of 40 processes"));
+	press(h, "C");
+	assert_non_null(strstr(h->text, "Cgroups 1 of 40 processes"));
+	press(h, "C");
+	assert_non_null(strstr(h->text, "Process tree 40"));
+	press(h, "Enter");
+	expect_eq(h->app.screen.process, 100);
+	press(h, "C");
+	expect_eq(h->app.screen.by, TASKS_BY_PROCESS);
+	assert_non_null(strstr(h->text, "Processes 40"));
+	task_groups_free(h->app.screen.groups);
 }
 
 static void the_same_view_again_goes_back(void **state)
@@ -584,6 +620,7 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		CASE(processes_are_grouped_and_a_group_is_entered_and_left),
 		CASE(the_same_view_again_goes_back),
 		CASE(help_never_becomes_the_previous_view),
 		CASE(quit_in_the_help_closes_the_help),

@@ -133,6 +133,17 @@ static void bars_of_impossible_values_stay_inside(void **state)
 	expect_eq(g.cells[24].code, ' ');
 }
 
+static void braille_has_a_bit_per_dot(void **state)
+{
+	(void)state;
+	expect_eq(grid_braille(0, 0), 0x2800);
+	expect_eq(grid_braille(1, 0), 0x2840); /* the lowest dots are 7 and 8 */
+	expect_eq(grid_braille(0, 1), 0x2880);
+	expect_eq(grid_braille(8, 8), 0x2809); /* the highest 1 and 4 */
+	expect_eq(grid_braille(15, 15), 0x28ff);
+	expect_eq(grid_braille(255, 255), 0x28ff);
+}
+
 static void sparks_have_the_newest_at_the_right(void **state)
 {
 	static const double values[] = { 8, 1, 2, 4 };
@@ -197,6 +208,7 @@ int main(void)
 		T(right_ends_at_the_last_cell),
 		T(bars_have_eighths),
 		T(bars_of_impossible_values_stay_inside),
+		T(braille_has_a_bit_per_dot),
 		T(sparks_have_the_newest_at_the_right),
 		T(without_a_maximum_the_largest_is_full_wherever_it_is),
 		T(frames_have_titles_and_an_inside),

@@ -97,6 +97,27 @@ def the_timeline_names_what_a_cpu_ran():
         term.wait(lambda _: switch_programs(term) == plain, "end of its programs")
 
 
+@live.case
+def the_past_of_cpus_shows_a_full_one_and_who_waits_for_it():
+    live.need_live()
+    with pinned("pastone", BUSY) as (_, cpu), pinned("pasttwo", BUSY), terminal(120, 42) as term:
+        term.start("top")
+        number = re.compile(rf"^│ +{cpu} +.*⣿{{8}} │$", re.MULTILINE)  # the last line of its chart, and sixteen intervals
+        term.wait(lambda text: "CPUs over time" in text and number.search(text), "a full CPU")
+
+        def waiting(text):
+            """The right end of the line above the chart."""
+            lines = text.split("\n")
+            at = next(i for i, line in enumerate(lines) if re.search(rf"^│ +{cpu} +.*⣿", line))
+            while "⣿" in lines[at]:
+                at -= 1
+            return lines[at][-10:-2]
+
+        text = term.wait(lambda text: number.search(text) and re.fullmatch("[▁▂▃▄▅▆▇█]{8}", waiting(text)), "tasks that wait")
+        # Two that never sleep, on one CPU: one of them always waits.
+        live.expect(float(re.search(r"a full block is ([0-9.]+)", text)[1]) >= 1, text)
+
+
 @contextlib.contextmanager
 def family_of(name):
     """A process and its child, which sleep."""

@@ -5,11 +5,27 @@
 
 #include "tui/format.h"
 #include "tui/table_view.h"
+#include "tui/views/cpu_history.h"
 #include "tui/views/cpu_panel.h"
 
-#define WIDE        130 /* from here on two halves are wider than 64 cells */
-#define ROWS_FRAMES 12  /* that frames above each other need */
-#define ROWS_HEAT   8   /* below them a map of heat says little */
+#define WIDE         130 /* from here on two halves are wider than 64 cells */
+#define ROWS_FRAMES  12  /* that frames above each other need */
+#define ROWS_HEAT    8   /* below them a map of heat says little */
+#define ROWS_HISTORY 30  /* with fewer, tables need them */
+
+/* What CPUs did over time, and the heat map, as far as there is room. */
+static void fill_below(const struct machine *m, const struct screen *s, struct grid *g,
+                       struct area a)
+{
+	int height = cpu_history_height(m, s, m->heat.nr ? a.height / 2 : a.height);
+
+	if (height)
+		cpu_history_draw(m, g, (struct area){ a.x, a.y, a.width, height });
+	a.y += height;
+	a.height -= height;
+	if (m->heat.nr && a.height >= ROWS_HEAT)
+		heat_draw(m, s, g, a);
+}
 
 struct area parts_with_cpus(const struct machine *m, const struct screen *s, struct grid *g,
                             struct area a)
@@ -28,16 +44,20 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
 		if (height > a.height)
 			height = a.height;
 		cpu_panel_draw(m, s, g, (struct area){ a.x + left, a.y, a.width - left, height });
-		if (m->heat.nr && a.height - height >= ROWS_HEAT)
-			heat_draw(m, s, g,
-			          (struct area){ a.x + left, a.y + height, a.width - left,
-			                         a.height - height });
+		fill_below(m, s, g,
+		           (struct area){ a.x + left, a.y + height, a.width - left,
+		                          a.height - height });
 		return (struct area){ a.x, a.y, left, a.height };
 	}
 	height = cpu_panel_height(m, s, a.width);
 	if (height > a.height / 2)
 		height = a.height / 2;
 	cpu_panel_draw(m, s, g, (struct area){ a.x, a.y, a.width, height });
+	a.y += height;
+	a.height -= height;
+	height = a.height >= ROWS_HISTORY ? cpu_history_height(m, s, a.height / 3) : 0;
+	if (height)
+		cpu_history_draw(m, g, (struct area){ a.x, a.y, a.width, height });
 	return (struct area){ a.x, a.y + height, a.width, a.height - height };
 }
 
