@@ -29,7 +29,7 @@ def it_plays_and_pauses():
         term.start("top", str(TRACE), "-r", "100")
         first = where(term)
         assert first[0] == "playing" and first[3] == "x1", first
-        term.wait(lambda text: float(WHERE.search(text)[2]) > first[1] + 0.15, "later position")
+        term.wait(lambda text: (at := WHERE.search(text)) and float(at[2]) > first[1] + 0.15, "later position")
         term.keys("Space")
         term.wait_for("PAUSED")
         there = where(term)
@@ -41,7 +41,7 @@ def it_plays_and_pauses():
         ended = where(term)
         assert ended[0] == "paused" and ended[1] == ended[2], ended
         term.keys("Space")  # again from the start
-        term.wait(lambda text: "playing" in text and float(WHERE.search(text)[2]) < 1, "the start again")
+        term.wait(lambda text: (at := WHERE.search(text)) and at[1] == "playing" and float(at[2]) < 1, "the start again")
         term.keys("q")
         term.check_restored(0)
 

@@ -68,7 +68,7 @@ struct sampler_cfg {
 	 */
 	enum prof_copies copies;
 	struct sample_walker walker; /* of copies */
-	bool no_kernel, no_user; /* stacks that are not walked; the samples still count */
+	bool no_kernel, no_user;     /* stacks that are not walked; the samples still count */
 };
 
 /* Equal stacks of one task. Addresses are lent until the next call. */
