@@ -187,8 +187,9 @@ def sleeps_are_as_long_as_asked_for():
         asleep = part(row_of("sleep", task), "by_state", "interruptible")
         expect_naps("naps", asleep["count"], task, account("sleep")["unseen"])
         waits, slices = row_of("latency", task), row_of("slice", task)
-        expect_between("shortest nap", asleep["min_us"], 5000 - late_us(task), task["min_ns"] / 1e3,
-                       less=taken_us("sleep", task))
+        # Any nap may be one of those that were not seen as one, the shortest, too.
+        shortest = task["max_ns" if task["involuntary"] or account("sleep")["unseen"] else "min_ns"]
+        expect_between("shortest nap", asleep["min_us"], 5000 - late_us(task), shortest / 1e3, less=taken_us("sleep", task))
         expect_between("longest nap", asleep["max_us"], 5000, task["max_ns"] / 1e3)
         outside = task["sum_ns"] / 1e3 - total_us(asleep) - total_us(waits)
         # The waits before the first nap and after the last are no part of any.
