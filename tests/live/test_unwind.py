@@ -11,6 +11,8 @@ import time
 
 from live import IS_EMULATED, LONG_S, ROOT, SCHEDSCOPE, SLOW, NotHere, case, expect, main, need_live, once, scratch
 
+# Targets are named so. The tests that use this file and run beside each other have different ones: samples are of all CPUs.
+NAME = os.environ.get("UNWIND_NAME", "u")
 TARGET = os.environ.get("UNWIND_TARGET", str(ROOT / "build/tests/live/unwind_target"))
 DUMP = os.environ.get("UNWIND_DUMP", str(ROOT / "build/tests/live/unwind_dump"))
 # All packages, and long: by hand.
@@ -87,7 +89,7 @@ def expect_known(rows, mode):
     """All samples of a mode have its stack, from _start or the start of the thread on."""
     known, right, wrong = KNOWN[mode], 0, collections.Counter()
     for stack, count in rows:
-        if stack[0].split(" ")[0] != f"u-{mode}":
+        if stack[0].split(" ")[0] != f"{NAME}-{mode}":
             continue
         frames = stack[1:]
         first = frames.index(known[0]) if known[0] in frames else len(frames)
@@ -104,7 +106,7 @@ def stacks_of(modes, seconds, how):
     """Rows of these modes at once, without the kernel's frames."""
     with scratch() as name, Targets() as targets:
         path = str(pathlib.Path(name) / how)
-        pids = [targets.start([TARGET, mode], f"u-{mode}").pid for mode in modes]
+        pids = [targets.start([TARGET, mode], f"{NAME}-{mode}").pid for mode in modes]
         time.sleep(1.1 * SLOW)  # until the signal has come
         profile("-U", "-F", "499", "--duration", str(seconds), "--unwind", how, "--folded", path, *(["-p", str(pids[0])] if IS_EMULATED else []))
         return folded(path)
@@ -140,7 +142,7 @@ def leads_through(stack, function, most):
 
 
 def rows_of(mode):
-    rows = [(stack, count) for stack, count in known_stacks()[0] if stack[0].split(" ")[0] == f"u-{mode}"]
+    rows = [(stack, count) for stack, count in known_stacks()[0] if stack[0].split(" ")[0] == f"{NAME}-{mode}"]
     expect(sum(count for _, count in rows) >= AT_LEAST, f"{rows}")
     return rows
 
@@ -182,7 +184,7 @@ def clock():
 def frame_pointers_alone():
     """By frame pointers the same program has no such stack: the test can fail"""
     rows = known_stacks()[1]
-    mine = [(stack, count) for stack, count in rows if stack[0].startswith("u-recurse")]
+    mine = [(stack, count) for stack, count in rows if stack[0].startswith(f"{NAME}-recurse")]
     whole = sum(count for stack, count in mine if stack.count("recurse") == 20)
     expect(mine and whole == 0, f"{mine[:3]}")
 
@@ -196,10 +198,10 @@ def later():
         run = subprocess.Popen([SCHEDSCOPE, "profile", "-U", "-F", "499", "--duration", "3", "--folded", str(folder / "later")],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(0.5)
-        targets.start(["sh", "-c", f"exec {TARGET} recurse"], "u-recurse")
+        targets.start(["sh", "-c", f"exec {TARGET} recurse"], f"{NAME}-recurse")
         _, said = run.communicate(timeout=LONG_S)
         expect(run.returncode == 0, said)
-        mine = [(stack, count) for stack, count in folded(folder / "later") if stack[0].startswith("u-recurse")]
+        mine = [(stack, count) for stack, count in folded(folder / "later") if stack[0].startswith(f"{NAME}-recurse")]
     total = sum(count for _, count in mine)
     whole = sum(count for stack, count in mine if stack.count("recurse") == 20 and stack[1] == "_start")
     expect(total >= AT_LEAST and whole >= 0.8 * total, f"{whole} of {total} are whole")
@@ -244,7 +246,7 @@ def recording():
     with scratch() as name, Targets() as targets:
         path = str(pathlib.Path(name) / "t.pftrace")
         for mode in ("recurse", "library", "pass"):
-            targets.start([TARGET, mode], f"u-{mode}")
+            targets.start([TARGET, mode], f"{NAME}-{mode}")
         run = subprocess.run([SCHEDSCOPE, "record", "--stacks=cpu,off-cpu,waker", "--stack-frequency", "499", "-d", "1000", "-o", path],
                              capture_output=True, text=True, timeout=LONG_S, check=False)
         expect(run.returncode == 0, run.stderr)
@@ -269,7 +271,7 @@ def recorded_samples():
 
 
 def expect_pass(kind, within, first, known):
-    found = user_frames(recording()[kind][0], "u-pass", within)
+    found = user_frames(recording()[kind][0], f"{NAME}-pass", within)
     right = sum(count for frames, count in found.items() if first in frames[:3] and
                 [frame for frame in frames if frame in known] == known)
     expect(right >= 1, f"{found.most_common(3)}")
@@ -281,14 +283,14 @@ def recorded_sleeps():
     """record --stacks=off-cpu: a task that sleeps in read() has its stack, from _start on"""
     expect_pass("off-cpu", "take_turn", "_start", ["main", "passing", "passing", "take_turn"])
     rows = recording()["off-cpu"][0]
-    expect(sum(1 for stack, _ in rows if stack[0].startswith("u-pass") and "take_turn" in stack and
+    expect(sum(1 for stack, _ in rows if stack[0].startswith(f"{NAME}-pass") and "take_turn" in stack and
                any("pipe_read" in frame for frame in stack)), "no pipe_read")
 
 
 @case
 def recorded_wakers():
     """record --stacks=waker: the task that wakes it by write() has its stack, from the start of its thread on"""
-    found = user_frames(recording()["waker"][0], "u-pass", "give_turn")
+    found = user_frames(recording()["waker"][0], f"{NAME}-pass", "give_turn")
     expect(sum(found.values()) >= AT_LEAST, f"{found}")
     for frames, count in found.items():
         first = frames.index("pass_thread") if "pass_thread" in frames else len(frames)
@@ -301,11 +303,11 @@ def recorded_by_frame_pointers():
     need_live()
     with scratch() as name, Targets() as targets:
         path = str(pathlib.Path(name) / "fp.pftrace")
-        targets.start([TARGET, "recurse"], "u-recurse")
+        targets.start([TARGET, "recurse"], f"{NAME}-recurse")
         run = subprocess.run([SCHEDSCOPE, "record", "--stacks", "--unwind", "fp", "-d", "300", "-o", path],
                              capture_output=True, text=True, timeout=LONG_S, check=False)
         expect(run.returncode == 0, run.stderr)
-        mine = user_frames(recorded(path, "cpu")[0], "u-recurse")
+        mine = user_frames(recorded(path, "cpu")[0], f"{NAME}-recurse")
     expect(mine and not any(frames.count("recurse") == 20 for frames in mine), f"{mine.most_common(3)}")
 
 
@@ -447,9 +449,9 @@ def short_lives():
         targets.start(["sh", "-c", f"while :; do {TARGET} brief; done"])
         profile("-U", "-F", "499", "--duration", "10" if IS_LONG else "2", "--folded", path)
         rows = folded(path)
-    total = sum(count for stack, count in rows if stack[0].startswith("u-brief"))
-    whole = sum(count for stack, count in rows if stack[0].startswith("u-brief") and stack[1:2] == ["_start"] and stack.count("recurse_ms") == 20)
-    started = sum(count for stack, count in rows if stack[0].startswith("u-brief") and stack[1:2] == ["_start"])
+    total = sum(count for stack, count in rows if stack[0].startswith(f"{NAME}-brief"))
+    whole = sum(count for stack, count in rows if stack[0].startswith(f"{NAME}-brief") and stack[1:2] == ["_start"] and stack.count("recurse_ms") == 20)
+    started = sum(count for stack, count in rows if stack[0].startswith(f"{NAME}-brief") and stack[1:2] == ["_start"])
     if IS_LONG:
         print(f"# {total} samples of short lives, {started} whole, {whole} of them in the function that uses the time")
     expect(total >= AT_LEAST and started >= 0.9 * total, f"{started} of {total}")

@@ -10,7 +10,9 @@ import sys
 import time
 
 from live import IS_EMULATED, LONG_S, ROOT, SCHEDSCOPE, SLOW, Lines, case, expect, main, need_live, once, scratch
-from test_unwind import AT_LEAST, IS_LONG, TARGET, Targets, expect_known, folded, is_like, profile, recorded
+
+os.environ["UNWIND_NAME"] = "p"
+from test_unwind import AT_LEAST, IS_LONG, NAME, TARGET, Targets, expect_known, folded, is_like, profile, recorded  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests/mcp"))
 from client import Client  # noqa: E402
@@ -43,7 +45,7 @@ def deleted():
     need_live()
     with scratch() as name, Targets() as targets:
         copy = shutil.copy(TARGET, pathlib.Path(name) / "gone")
-        pid = targets.start([str(copy), "recurse"], "u-recurse").pid
+        pid = targets.start([str(copy), "recurse"], f"{NAME}-recurse").pid
         os.unlink(copy)
         rows, _ = rows_of(pid)
     expect_known(rows, "recurse")
@@ -56,8 +58,8 @@ def stripped():
     with scratch() as name, Targets() as targets:
         copy = str(pathlib.Path(name) / "stripped")
         subprocess.run(["strip", "--strip-all", "-o", copy, TARGET], check=True)
-        rows, got = rows_of(targets.start([copy, "recurse"], "u-recurse").pid)
-        named, _ = rows_of(targets.start([TARGET, "recurse"], "u-recurse").pid)
+        rows, got = rows_of(targets.start([copy, "recurse"], f"{NAME}-recurse").pid)
+        named, _ = rows_of(targets.start([TARGET, "recurse"], f"{NAME}-recurse").pid)
     expect_whole(got["user_stacks"])
     depths = {len(stack) for stack, count in named if count >= AT_LEAST}
     expect(len(depths) == 1, f"{depths}")
@@ -84,7 +86,7 @@ def contained():
         inside = pathlib.Path(name) / "inside"
         inside.mkdir()
         script = f"mount -t tmpfs none {inside} && cp -a {root}/. {inside} && exec chroot {inside} {TARGET} recurse"
-        outer = targets.start(["unshare", "-m", "-p", "-f", "--kill-child", "sh", "-c", script], "u-recurse")
+        outer = targets.start(["unshare", "-m", "-p", "-f", "--kill-child", "sh", "-c", script], f"{NAME}-recurse")
         pid = int(pathlib.Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text(encoding="ascii").split()[0])
         rows, _ = rows_of(pid)
     expect_known(rows, "recurse")
@@ -98,10 +100,10 @@ def debug_frame():
         program, debug = str(pathlib.Path(name) / "bare"), str(pathlib.Path(name) / "bare.debug")
         subprocess.run(["objcopy", "--only-keep-debug", BARE, debug], check=True)
         subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", BARE, program], check=True)
-        rows, _ = rows_of(targets.start([program, "recurse"], "u-recurse").pid)
+        rows, _ = rows_of(targets.start([program, "recurse"], f"{NAME}-recurse").pid)
         expect_known(rows, "recurse")
         os.unlink(debug)
-        rows, _ = rows_of(targets.start([program, "recurse"], "u-recurse").pid)
+        rows, _ = rows_of(targets.start([program, "recurse"], f"{NAME}-recurse").pid)
     expect(rows and all(len(stack) < 20 for stack, _ in rows), f"without it the test can fail: {rows[:3]}")
 
 
@@ -191,7 +193,7 @@ def many_processes():
         path = str(pathlib.Path(name) / "folded")
         # They began one right after the other: only a whole period is sure to see each of them.
         got, mib, said = measured("-U", "-F", "999", "-d", str(nr // 100 + 2), "--unwind", "table", "--folded", path)
-        rows = [(stack, count) for stack, count in folded(path) if stack[0].startswith("u-sip")]
+        rows = [(stack, count) for stack, count in folded(path) if stack[0].startswith(f"{NAME}-sip")]
     expect_bounded(f"{nr} processes", got, mib, said)
     total = sum(count for _, count in rows)
     whole = sum(count for stack, count in rows if stack[1:2] == ["_start"])
@@ -209,7 +211,7 @@ def without_tables():
     """A process in code that has neither tables nor frame pointers, as JITs make it: what each surface says of it."""
     need_live()
     with scratch() as name, Targets() as targets:
-        pid = str(targets.start([TARGET, "jit"], "u-jit").pid)
+        pid = str(targets.start([TARGET, "jit"], f"{NAME}-jit").pid)
         path = str(pathlib.Path(name) / "t.pftrace")
         run = profile("-p", pid, "-F", "499", "-d", "0.5", "--json", "--no-stacks")
         record = subprocess.run([SCHEDSCOPE, "record", "--stacks", "-p", pid, "-d", "500", "-o", path], capture_output=True, text=True,
@@ -258,7 +260,7 @@ def mcp_walks_by_tables():
     """The MCP server: whole stacks"""
     need_live()
     with Targets() as targets, Client() as mcp:
-        pid = targets.start([TARGET, "recurse"], "u-recurse").pid
+        pid = targets.start([TARGET, "recurse"], f"{NAME}-recurse").pid
         time.sleep(0.3)
         got = mcp.call("profile", pid=pid, duration_secs=2)
     expect_whole(got["user_stacks"])
@@ -268,9 +270,9 @@ def event_rows(mode, *words):
     """Rows of a second of another event."""
     with scratch() as name, Targets() as targets:
         path = str(pathlib.Path(name) / "folded")
-        pid = targets.start([TARGET, mode], f"u-{mode}").pid
+        pid = targets.start([TARGET, mode], f"{NAME}-{mode}").pid
         profile(*words, "-U", "-d", str(1 * SLOW), "-p", str(pid), "--unwind", "table", "--folded", path)
-        return [(stack, count) for stack, count in folded(path) if stack[0].startswith("u-")]
+        return [(stack, count) for stack, count in folded(path) if stack[0].startswith(f"{NAME}-")]
 
 
 def expect_way(rows, way):

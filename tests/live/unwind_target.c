@@ -348,10 +348,10 @@ static void run_thread(void)
 
 int main(int argc, char **argv)
 {
-	const char *mode = argc > 1 ? argv[1] : "";
+	const char *mode = argc > 1 ? argv[1] : "", *prefix = getenv("UNWIND_NAME");
 	char name[16];
 
-	(void)snprintf(name, sizeof(name), "u-%s", mode);
+	(void)snprintf(name, sizeof(name), "%s-%s", prefix ? prefix : "u", mode);
 	(void)prctl(PR_SET_NAME, name);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGALRM, on_signal);

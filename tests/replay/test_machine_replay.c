@@ -294,7 +294,7 @@ static void moves_that_were_not_recorded_follow_from_slices(void **state)
 struct picture {
 	struct machine_task threads[STORY_TASKS], processes[STORY_TASKS];
 	struct machine_cpu cpus[STORY_CPUS];
-	double history[STORY_CPUS][MACHINE_HISTORY];
+	double history[STORY_CPUS][MACHINE_HISTORY], waiting[STORY_CPUS][MACHINE_HISTORY];
 	uint32_t heat[MACHINE_HISTORY][MACHINE_HEAT_ROWS];
 	uint32_t nr;
 };
@@ -314,7 +314,14 @@ static void take(const struct machine *m, struct picture *to)
 		to->cpus[i] = m->cpus[i];
 		memcpy(to->history[i], m->cpus[i].busy_history.values,
 		       m->cpus[i].busy_history.nr * sizeof(double));
+		memcpy(to->waiting[i], m->cpus[i].waiting_history.values,
+		       m->cpus[i].waiting_history.nr * sizeof(double));
+		/* Where histories lie in memory is no part of what is shown. */
 		memset(&to->cpus[i].busy_history, 0, sizeof(to->cpus[i].busy_history));
+		memset(&to->cpus[i].user_history, 0, sizeof(to->cpus[i].user_history));
+		memset(&to->cpus[i].system_history, 0, sizeof(to->cpus[i].system_history));
+		memset(&to->cpus[i].irq_history, 0, sizeof(to->cpus[i].irq_history));
+		memset(&to->cpus[i].waiting_history, 0, sizeof(to->cpus[i].waiting_history));
 		memset(&to->cpus[i].event_history, 0, sizeof(to->cpus[i].event_history));
 		memset((char *)&to->cpus[i] + hole, 0, offsetof(struct machine_cpu, busy) - hole);
 	}
