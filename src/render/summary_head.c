@@ -89,6 +89,32 @@ void summary_causes(const struct summary_screen *s, const char *text)
 	summary_line(s, "%s%s", fitting, more + 1);
 }
 
+size_t summary_count_headline(const struct summary_screen *s, const char *text)
+{
+	char clean[LINE_BYTES];
+
+	return text_width(text_printable(clean, sizeof(clean), text, sizeof(clean))) > s->cut ? 2
+	                                                                                      : 1;
+}
+
+void summary_headline(const struct summary_screen *s, const char *text)
+{
+	char clean[LINE_BYTES], first[LINE_BYTES], rest[LINE_BYTES + 2], *end;
+
+	text_printable(clean, sizeof(clean), text, sizeof(clean));
+	memcpy(first, clean, sizeof(first));
+	text_cut(first, s->cut + 1); /* with the blank after the last word */
+	end = text_width(clean) > s->cut ? strrchr(first, ' ') : NULL;
+	if (!end) {
+		summary_line(s, "%s", clean);
+		return;
+	}
+	*end = '\0';
+	summary_line(s, "%s", first);
+	snprintf(rest, sizeof(rest), "  %s", clean + strlen(first) + 1);
+	summary_causes(s, rest);
+}
+
 static char *date(const struct summary_screen *s, char *buf, size_t size)
 {
 	uint64_t ns = summary_number(s->root, "start_unix_timestamp");

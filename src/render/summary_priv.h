@@ -31,6 +31,9 @@ const struct report_node *summary_first(const struct report_node *node);
 void PRINTF_LIKE(2, 3) summary_line(const struct summary_screen *s, const char *fmt, ...);
 /* A line that ends with a list: what does not fit is left out, as a whole. */
 void summary_causes(const struct summary_screen *s, const char *text);
+/* The first sentence of all: what does not fit into a line goes on in a second one. */
+void summary_headline(const struct summary_screen *s, const char *text);
+size_t summary_count_headline(const struct summary_screen *s, const char *text); /* lines */
 
 void summary_show_file(const struct summary_screen *s);
 void summary_show_machine(const struct summary_screen *s);

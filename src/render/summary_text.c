@@ -255,7 +255,7 @@ static void show_answer(const struct summary_screen *s)
 		return;
 	}
 	fputs(wrap_on(WRAP_ANSWER, s->cfg->is_colored), s->out);
-	summary_causes(s, words(at, "description"));
+	summary_headline(s, words(at, "description"));
 	if (at->next)
 		summary_causes(s, words(at->next, "description"));
 	fputs(wrap_off(s->cfg->is_colored), s->out);
@@ -269,9 +269,13 @@ static void show_answer(const struct summary_screen *s)
 
 static size_t count_answer(const struct summary_screen *s)
 {
-	size_t nr = summary_len(summary_list(s, "bottlenecks"));
+	const struct report_node *list = summary_list(s, "bottlenecks");
+	size_t nr = summary_len(list);
 
-	return nr ? 3 + at_most(nr, ANSWERS) - 1 : summary_list(s, "bottlenecks") ? 1 : 0;
+	if (!nr)
+		return list ? 1 : 0;
+	return summary_count_headline(s, words(summary_first(list), "description")) +
+	       at_most(nr, ANSWERS) - 1 + 2;
 }
 
 /* Those that are not in the answer, then what happened often. */

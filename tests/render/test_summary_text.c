@@ -181,6 +181,7 @@ static void causes_that_do_not_fit_are_left_out_whole(void **state)
 	(void)state;
 	report_begin_object(r, NULL);
 	report_begin_array(r, "bottlenecks");
+	add_problem(r, "first");
 	report_begin_object(r, NULL);
 	report_string(r, "description",
 	              "web waited 40ms: 20ms behind hog, 15ms behind batch, 5ms behind db");
@@ -188,16 +189,20 @@ static void causes_that_do_not_fit_are_left_out_whole(void **state)
 	report_end_array(r);
 	report_end_object(r);
 	text = text_of(r, 60, 0, false);
-	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, 15ms behind batch, ...\n", 57);
+	assert_memory_equal(text,
+	                    "first\nweb waited 40ms: 20ms behind hog, 15ms behind batch, ...\n",
+	                    63);
 	free(text);
 	text = text_of(r, 55, 0, false);
-	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, ...\n", 38);
+	assert_memory_equal(text, "first\nweb waited 40ms: 20ms behind hog, ...\n", 44);
 	free(text);
 	text = text_of(r, 56, 0, false); /* just enough */
-	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, 15ms behind batch, ...\n", 57);
+	assert_memory_equal(text,
+	                    "first\nweb waited 40ms: 20ms behind hog, 15ms behind batch, ...\n",
+	                    63);
 	free(text);
 	text = text_of(r, 40, 0, false);
-	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, ...\n", 38);
+	assert_memory_equal(text, "first\nweb waited 40ms: 20ms behind hog, ...\n", 44);
 	free(text);
 	text = text_of(r, 0, 0, false);
 	assert_non_null(strstr(text, "5ms behind db\n"));
@@ -205,7 +210,7 @@ static void causes_that_do_not_fit_are_left_out_whole(void **state)
 	report_free(r);
 }
 
-static void words_that_do_not_fit_are_left_out_whole(void **state)
+static void the_first_sentence_has_two_lines(void **state)
 {
 	struct report *r = report_new(0);
 	char *text;
@@ -213,11 +218,15 @@ static void words_that_do_not_fit_are_left_out_whole(void **state)
 	(void)state;
 	report_begin_object(r, NULL);
 	report_begin_array(r, "bottlenecks");
-	add_problem(r, "web waited 40ms for a CPU behind something long");
+	add_problem(
+		r,
+		"web waited 40ms for a CPU behind something that is long, and then behind another");
 	report_end_array(r);
 	report_end_object(r);
 	text = text_of(r, 40, 0, false);
-	assert_memory_equal(text, "web waited 40ms for a CPU behind ...\n", 37);
+	assert_memory_equal(text,
+	                    "web waited 40ms for a CPU behind\n  something that is long, ...\n",
+	                    63);
 	free(text);
 	report_free(r);
 }
@@ -341,7 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_screen),
-		cmocka_unit_test(words_that_do_not_fit_are_left_out_whole),
+		cmocka_unit_test(the_first_sentence_has_two_lines),
 		cmocka_unit_test(causes_that_do_not_fit_are_left_out_whole),
 		cmocka_unit_test(it_fits_any_screen),
 		cmocka_unit_test(many_cpus_are_one_character_each),
