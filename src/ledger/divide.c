@@ -104,10 +104,10 @@ void divide_map_free(struct divide_map *m)
  * no column, which is left in *at. Returns from when on all is added.
  */
 static inline uint64_t add_segments(struct divide *d, const struct ledger_stay *stay,
-                                    const struct occupancy_segment *segments,
                                     const uint32_t *columns, bool is_listed, uint64_t until_ns,
                                     uint32_t *at)
 {
+	const struct occupancy_segment *segments = ledger_cpu(d->l, stay->cpu)->at;
 	uint64_t start_ns = stay->start_ns, *sums = d->sums + stay->unit * d->width;
 	uint32_t nr_touched = d->nr_touched, i = *at;
 
@@ -132,14 +132,13 @@ static inline uint64_t add_segments(struct divide *d, const struct ledger_stay *
 static uint64_t add_stay(struct divide *d, const struct ledger_stay *stay, uint64_t until_ns,
                          uint32_t *at)
 {
-	const struct occupancy_segment *segments = ledger_cpu(d->l, stay->cpu)->at;
 	const uint32_t *columns = d->map ? d->map->columns[stay->cpu] : NULL;
 
 	if (!columns)
-		return add_segments(d, stay, segments, NULL, d->touched, until_ns, at);
+		return add_segments(d, stay, NULL, d->touched, until_ns, at);
 	if (d->touched)
-		return add_segments(d, stay, segments, columns, true, until_ns, at);
-	return add_segments(d, stay, segments, columns, false, until_ns, at);
+		return add_segments(d, stay, columns, true, until_ns, at);
+	return add_segments(d, stay, columns, false, until_ns, at);
 }
 
 int divide_stay(struct divide *d, const struct ledger_stay *stay)
