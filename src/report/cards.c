@@ -13,6 +13,7 @@
 #define BAR_HEIGHT 26.0
 #define CLASS_LEN  16
 #define HOLDERS    5U /* rows of a table; smaller ones are one */
+#define OPEN_WAITS 8U /* further ones are folded */
 
 /* What the parts of a wait look like: tasks by name, everything else by its kind. */
 static char *class_of(const struct report_node *part, char buf[CLASS_LEN])
@@ -214,17 +215,47 @@ static void put_sleep(const struct content *c, uint32_t nr, FILE *out)
 	fputs(chain && chain->first ? "</ul></div>\n</article>\n" : "</article>\n", out);
 }
 
+/* A sentence of the verdict leads to it, which without scripts is no use where it is folded. */
+static bool is_led_to(const struct content *c, uint32_t nr)
+{
+	for (uint32_t i = 0; i < c->nr_findings; i++)
+		if (c->finding_wait[i] == nr + 1)
+			return true;
+	return false;
+}
+
+static int put_waits(const struct content *c, bool is_folded, FILE *out)
+{
+	char t[HTML_TIME_BYTES];
+	uint32_t nr = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < c->nr_waits; i++) {
+		if ((i >= OPEN_WAITS && !is_led_to(c, i)) != is_folded)
+			continue;
+		if (is_folded && !nr++)
+			fprintf(out,
+			        "<details class=\"more\"><summary>More waits, of at most %s</summary>\n",
+			        text_duration(t, sizeof(t),
+			                      report_u64_at(content_wait(c, i), "wait_ns")));
+		err = put_wait(c, i, out);
+	}
+	fputs(nr ? "</details>\n" : "", out);
+	return err;
+}
+
 int cards_write(const struct content *c, FILE *out)
 {
-	int err = 0;
+	int err;
 
 	if (!c->nr_waits && !c->nr_sleeps)
 		return 0;
 	fputs("<section id=\"waits\" aria-labelledby=\"h-waits\"><h2 id=\"h-waits\">Worst waits</h2>\n"
 	      "<p class=\"note\">The longest waits for a CPU, at most two of a thread, and those that the verdict is about.</p>\n",
 	      out);
-	for (uint32_t i = 0; !err && i < c->nr_waits; i++)
-		err = put_wait(c, i, out);
+	err = put_waits(c, false, out);
+	if (!err)
+		err = put_waits(c, true, out);
 	for (uint32_t i = 0; i < c->nr_sleeps; i++)
 		put_sleep(c, i, out);
 	fputs("</section>\n", out);

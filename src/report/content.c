@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "model/tasks.h"
 
-#define RANKED_WAITS 8U /* of the longest; the others are those of findings */
+#define RANKED_WAITS 12U /* of the longest; the others are those of findings */
 #define OF_ONE_TASK  2U
 
 static const struct part {

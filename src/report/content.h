@@ -18,7 +18,7 @@
 #include "model/pair.h"
 #include "render/bottlenecks_text.h"
 
-#define CONTENT_WAITS    12U
+#define CONTENT_WAITS    16U
 #define CONTENT_SLEEPS   3U
 #define CONTENT_FINDINGS 4U /* that the verdict has room for */
 

@@ -232,12 +232,15 @@ static void put_header(const struct page *p, FILE *out)
 		{ "wakers", "Who wakes whom", has_pairs(c) },
 		{ "flames", "Flame graphs", has_flames(p) },
 		{ "tasks", "Tasks", has_tasks(p) },
+		{ "devices", "Interrupts, power, queues", sections_has_devices(&p->content) },
 		{ "words", "Words", true },
 	};
 
 	fputs("<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n<header><h1>", out);
 	html_text(out, p->title);
-	fputs("</h1>\n<nav aria-label=\"Sections\"><ul>", out);
+	fputs("</h1>\n", out);
+	truth_line(p->truth, out);
+	fputs("<nav aria-label=\"Sections\"><ul>", out);
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		if (links[i].is_there)
 			fprintf(out, "<li><a href=\"#%s\">%s</a></li>", links[i].id,

@@ -147,38 +147,53 @@ void sections_tasks(const struct report *rows, FILE *out)
 	fputs("</section>\n", out);
 }
 
+static const struct device_table {
+	enum content_part part;
+	const char *list, *id, *caption;
+} device_tables[] = {
+	{ CONTENT_IRQS, "top_irqs", "irq-table", "Interrupts, those that took most time first" },
+	{ CONTENT_SOFTIRQS, "by_type", "softirq-table", "Softirqs" },
+	{ CONTENT_IPIS, "top_reasons", "ipi-table", "Interrupts between CPUs" },
+	{ CONTENT_IDLE, "cpu_stats", "idle-table", "Idle states" },
+	{ CONTENT_FREQUENCIES, "cpu_stats", "frequency-table", "Frequencies" },
+	{ CONTENT_QUEUES, "per_dsq", "queue-table", "Dispatch queues of sched_ext" },
+};
+
+#define DEVICE_TABLES (sizeof(device_tables) / sizeof(device_tables[0]))
+
+/* NULL where nothing of it was recorded. */
+static const struct report_node *rows_of(const struct content *c, const struct device_table *t)
+{
+	const struct report_node *root = c->parts[t->part];
+	const struct report_node *list = root ? report_at(root, t->list) : NULL;
+
+	return list && list->first ? list : NULL;
+}
+
+bool sections_has_devices(const struct content *c)
+{
+	for (size_t i = 0; i < DEVICE_TABLES; i++)
+		if (rows_of(c, &device_tables[i]))
+			return true;
+	return false;
+}
+
 void sections_devices(const struct content *c, FILE *out)
 {
-	static const struct {
-		enum content_part part;
-		const char *list, *id, *caption;
-	} tables[] = {
-		{ CONTENT_IRQS, "top_irqs", "irq-table",
-		  "Interrupts, those that took most time first" },
-		{ CONTENT_SOFTIRQS, "by_type", "softirq-table", "Softirqs" },
-		{ CONTENT_IPIS, "top_reasons", "ipi-table", "Interrupts between CPUs" },
-		{ CONTENT_IDLE, "cpu_stats", "idle-table", "Idle states" },
-		{ CONTENT_FREQUENCIES, "cpu_stats", "frequency-table", "Frequencies" },
-		{ CONTENT_QUEUES, "per_dsq", "queue-table", "Dispatch queues of sched_ext" },
-	};
-	bool has_any = false;
+	if (!sections_has_devices(c))
+		return;
+	fputs("<section id=\"devices\" aria-labelledby=\"h-devices\"><h2 id=\"h-devices\">Interrupts, power, queues</h2>\n",
+	      out);
+	for (size_t i = 0; i < DEVICE_TABLES; i++) {
+		const struct device_table *t = &device_tables[i];
+		const struct report_node *list = rows_of(c, t);
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		const struct report_node *root = c->parts[tables[i].part];
-		const struct report_node *list = root ? report_at(root, tables[i].list) : NULL;
-
-		if (!list || !list->first)
-			continue;
-		if (!has_any)
-			fputs("<section id=\"devices\" aria-labelledby=\"h-devices\"><h2 id=\"h-devices\">Interrupts, power, queues</h2>\n",
-			      out);
-		has_any = true;
-		table_write(out,
-		            &(struct table_cfg){ .id = tables[i].id,
-		                                 .caption = tables[i].caption,
-		                                 .analysis = content_key(tables[i].part) },
-		            list);
+		if (list)
+			table_write(out,
+			            &(struct table_cfg){ .id = t->id,
+			                                 .caption = t->caption,
+			                                 .analysis = content_key(t->part) },
+			            list);
 	}
-	if (has_any)
-		fputs("</section>\n", out);
+	fputs("</section>\n", out);
 }

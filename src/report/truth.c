@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "render/report_value.h"
 #include "report/html.h"
 #include "report/table.h"
@@ -272,6 +273,34 @@ static void put_fact(const struct report_node *n, FILE *out)
 	else
 		html_text(out, report_value(n, (struct report_place){ 0 }, text, sizeof(text)));
 	fputs("</dd></div>\n", out);
+}
+
+static void put_word(const struct report_node *root, const char *key, const char *before, FILE *out)
+{
+	const char *text = report_text_at(root, key);
+
+	if (!text)
+		return;
+	fputs(before, out);
+	html_text(out, text);
+}
+
+void truth_line(const struct report *truth, FILE *out)
+{
+	const struct report_node *root = report_root(truth);
+	const char *filters = report_text_at(root, "filters");
+	uint64_t cpus = report_u64_at(root, "cpus");
+	char t[HTML_TIME_BYTES];
+
+	fprintf(out, "<p class=\"note about\">%s of %" PRIu64 " CPU%s",
+	        text_duration(t, sizeof(t), report_u64_at(root, "duration_ns")), cpus,
+	        cpus == 1 ? "" : "s");
+	put_word(root, "kernel", ", Linux ", out);
+	put_word(root, "machine", ", ", out);
+	put_word(root, "recorded_at", ", ", out);
+	if (filters && strcmp(filters, "none") != 0)
+		put_word(root, "filters", "; only ", out);
+	fputs("</p>\n", out);
 }
 
 void truth_write(const struct report *truth, FILE *out)

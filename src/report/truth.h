@@ -13,3 +13,5 @@
 /* {"duration_ns", ..., "coverage": [...], "not_recorded": [...]}. command is the one that made the report. -ENOMEM. */
 MUST_USE int truth_make(const struct content *c, const char *command, struct report **out);
 void truth_write(const struct report *truth, FILE *out);
+/* The recording in one line: how long, of which machine, when, and what was left out. */
+void truth_line(const struct report *truth, FILE *out);

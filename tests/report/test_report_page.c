@@ -103,6 +103,70 @@ static void the_first_sentence_names_the_cause(void **state)
 	assert_non_null(strstr(m.html, "href=\"#wait-1\""));
 }
 
+/* A task is woken, waits behind "hog" 10 for so long, and runs for 1 ms. */
+static void keep_waiting(struct pass_fixture *p, uint64_t *at, uint32_t tid, uint64_t wait_ns)
+{
+	waking(&p->f, *at, 1, tid, 0);
+	wakeup(&p->f, *at, 1, tid, 0);
+	sw(&p->f, *at + wait_ns, 0, 10, tid, EV_STATE_RUNNABLE);
+	sw(&p->f, *at + wait_ns + MS, 0, tid, 10, EV_STATE_S);
+	*at += wait_ns + 2 * MS;
+}
+
+/* Ten tasks waited longer than "db", whose waits are shorter and many; a sentence leads to its longest. */
+static void all_but_the_worst_waits_are_folded(void **state)
+{
+	struct pass_fixture *p = *state;
+	SCOPED(made_done) struct made m = { 0 };
+	uint64_t at = 1000 * MS;
+	const char *fold, *end;
+
+	forked(&p->f, 900 * MS, 1, 10, "hog");
+	for (uint32_t i = 0; i < 10; i++)
+		forked(&p->f, 900 * MS, 1, 20 + i, "web");
+	forked(&p->f, 900 * MS, 1, 40, "db");
+	sw(&p->f, 950 * MS, 0, 0, 10, EV_STATE_RUNNABLE);
+	for (uint32_t i = 0; i < 10; i++)
+		keep_waiting(p, &at, 20 + i, (100 + i) * MS);
+	for (uint32_t i = 0; i < 20; i++)
+		keep_waiting(p, &at, 40, (i ? 40 : 41) * MS);
+	finish(p, at);
+	make(p, &m);
+	fold = strstr(m.html, "<details class=\"more\"><summary>More waits, of at most 101ms");
+	assert_non_null(fold);
+	end = strstr(fold, "</section>");
+	assert_non_null(strstr(m.html, "href=\"#wait-11\""));
+	assert_true(strstr(m.html, "id=\"wait-8\"") < fold);
+	assert_true(strstr(m.html, "id=\"wait-11\"") < fold);
+	for (uint32_t i = 9; i <= 12; i++) {
+		char id[32];
+		const char *card;
+
+		snprintf(id, sizeof(id), "id=\"wait-%u\"", i);
+		card = strstr(m.html, id);
+		assert_non_null(card);
+		assert_true(i == 11 || (card > fold && card < end));
+	}
+	assert_true(strstr(m.html, "id=\"wait-13\"") <
+	            fold); /* of "hog", which a sentence is about, too */
+}
+
+/* What was recorded, before any section; what is not known is left out. */
+static void the_head_says_what_was_recorded(void **state)
+{
+	struct pass_fixture *p = *state;
+	SCOPED(made_done) struct made m = { 0 }, filtered = { 0 };
+
+	starve(p, "hog", "web");
+	p->facts.release = "6.1.0<";
+	make(p, &m);
+	assert_non_null(strstr(
+		m.html, "<p class=\"note about\">1.10s of 4 CPUs, Linux 6.1.0&lt;</p>\n<nav"));
+	p->args.comm = "web*";
+	make(p, &filtered);
+	assert_non_null(strstr(filtered.html, "; only -c web*</p>\n<nav"));
+}
+
 static void nothing_lost_is_said_with_figures(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -338,25 +402,21 @@ static void the_text_is_as_it_was(void **state)
 
 int main(void)
 {
+#define WITH_STREAM(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_first_sentence_names_the_cause, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(nothing_lost_is_said_with_figures, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(losses_make_it_likely, pass_setup, pass_teardown),
-		cmocka_unit_test_setup_teardown(sections_come_in_the_order_of_questions, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(unknown_time_is_not_idle, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(links_lead_somewhere, pass_setup, pass_teardown),
-		cmocka_unit_test_setup_teardown(the_policy_names_what_is_there, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(hostile_names_stay_text, pass_setup, pass_teardown),
-		cmocka_unit_test_setup_teardown(tasks_are_those_of_the_analyses, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(without_switches_there_is_no_page, pass_setup,
-		                                pass_teardown),
-		cmocka_unit_test_setup_teardown(the_text_is_as_it_was, pass_setup, pass_teardown),
+		WITH_STREAM(the_first_sentence_names_the_cause),
+		WITH_STREAM(all_but_the_worst_waits_are_folded),
+		WITH_STREAM(the_head_says_what_was_recorded),
+		WITH_STREAM(nothing_lost_is_said_with_figures),
+		WITH_STREAM(losses_make_it_likely),
+		WITH_STREAM(sections_come_in_the_order_of_questions),
+		WITH_STREAM(unknown_time_is_not_idle),
+		WITH_STREAM(links_lead_somewhere),
+		WITH_STREAM(the_policy_names_what_is_there),
+		WITH_STREAM(hostile_names_stay_text),
+		WITH_STREAM(tasks_are_those_of_the_analyses),
+		WITH_STREAM(without_switches_there_is_no_page),
+		WITH_STREAM(the_text_is_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,22 @@ const Evidence = (() => {
 		to.append(button("Show in the lanes", () => show(card, page), { class: "show", "aria-label": `Show in the lanes: ${name}` }));
 	}
 
+	/* What an address leads to may be folded, or have been hidden by the selection before: browsers do not scroll to that. */
+	function goTo(id) {
+		const target = id && !id.includes("=") ? document.getElementById(id) : null;
+		if (!target)
+			return;
+		const folded = target.closest("details:not([open])");
+		if (folded)
+			folded.open = true;
+		const { top } = target.getBoundingClientRect();
+		if (top < 0 || top > innerHeight)
+			target.scrollIntoView({ block: "start" });
+	}
+
 	function start(page) {
+		goTo(location.hash.slice(1));
+		addEventListener("hashchange", () => goTo(location.hash.slice(1)));
 		for (const card of document.querySelectorAll("#waits .card")) {
 			if (!spanOf(card))
 				continue;

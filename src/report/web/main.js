@@ -108,7 +108,7 @@
 	function addControls(...controls) {
 		const header = document.querySelector("header") || document.body;
 		const made = el("span", { class: "controls" }, button("Dark / light", () => Theme.toggle(), { id: "theme" }), ...controls);
-		header.insertBefore(made, header.querySelector("nav"));
+		header.insertBefore(made, header.querySelector(".about, nav"));
 	}
 
 	/* An address that was typed, a link, or Back: the lanes go where it leads. */
@@ -158,6 +158,7 @@
 		if (element("selection"))
 			Bar.start(element("selection"), page);
 		Keys.start(page);
+		Waits.start(page); /* before evidence, which scrolls to what is shown then */
 		Evidence.start(page);
 		if (typeof Compare !== "undefined")
 			Compare.start(page);

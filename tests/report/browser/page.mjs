@@ -33,6 +33,48 @@ export async function aFindingLeadsToItsEvidence(browser, known) {
   verdict.forEach((finding, i) => assert.ok(shown[i].includes(finding.sentence), `${shown[i]} is not ${finding.sentence}`));
 }
 
+/** Cards of worst waits follow a selection; a link of the verdict ends it, and shows the card that it leads to. */
+export async function cardsFollowASelection(browser, known) {
+  const page = await shared(browser, known, 'own');
+  const cards = () => page.evaluate(() => [...document.querySelectorAll('#waits .card')].map((card) => ({ tid: card.dataset.tid, isShown: card.checkVisibility() })));
+  const all = await cards(), tid = all.at(-1).tid;
+  await select(page, `tid=${tid}`);
+  const now = await cards();
+  assert.ok(now.every((card) => card.isShown === (card.tid === tid)), JSON.stringify(now));
+  assert.ok(now.some((card) => !card.isShown));
+  const note = await page.evaluate(() => [...document.querySelectorAll('#waits > .note')].map((e) => e.textContent).join(' '));
+  assert.ok(note.includes(`In the selection: ${now.filter((card) => card.isShown).length} of these ${all.length}.`), note);
+  const href = await page.evaluate(() => [...document.querySelectorAll('#waits .card')].find((card) => !card.checkVisibility()).id);
+  await page.evaluate((id) => { location.hash = id; }, href);
+  await until(page, 'the card that was hidden', (id) => {
+    const card = document.getElementById(id), box = card.getBoundingClientRect();
+    return card.checkVisibility() && box.top >= 0 && box.top < innerHeight;
+  }, href);
+  await checkQuiet(page);
+}
+
+/** Cards beyond the first ones are folded. An address that leads to one opens it, and on paper all are open. */
+export async function foldedWaitsOpen(browser, known) {
+  const page = await open(browser, known, 'own');
+  const isShown = () => [...document.querySelectorAll('.more .card')].map((card) => card.checkVisibility());
+  const folded = await page.evaluate(isShown);
+  assert.ok(folded.length > 0 && !folded.includes(true), `shown: ${folded}`);
+  if (browser.canEmulate) {
+    await page.emulateMedia({ media: 'print' });
+    const heights = await page.evaluate(() => [...document.querySelectorAll('.more .card')].map((card) => card.getBoundingClientRect().height));
+    assert.ok(heights.every((height) => height > 50), `on paper: ${heights}`);
+    await page.emulateMedia({ media: 'screen' });
+  }
+  const last = await page.evaluate(() => [...document.querySelectorAll('.more .card')].at(-1).id);
+  await page.evaluate((id) => { location.hash = id; }, last);
+  await until(page, 'the folded card', (id) => {
+    const card = document.getElementById(id), box = card.getBoundingClientRect();
+    return card.checkVisibility() && box.top >= 0 && box.top < innerHeight;
+  }, last);
+  await checkQuiet(page);
+  await page.done();
+}
+
 export async function keys(browser, known) {
   const page = await shared(browser, known, 'own');
   // What the lanes show is in their pixels only.

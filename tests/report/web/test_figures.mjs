@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 import { random, story } from "./story.mjs";
 
-const { Evidence, Flame, Heat, Histogram, Lanes, Model, Rows, Sums, Tables, View } = load(["Evidence", "Flame", "Heat", "Histogram", "Lanes", "Model", "Rows", "Sums",
-	"Tables", "View"], "evidence.js");
+const { Evidence, Flame, Heat, Histogram, Lanes, Model, Rows, Selection, Sums, Tables, View, Waits } = load(["Evidence", "Flame", "Heat", "Histogram", "Lanes", "Model",
+	"Rows", "Selection", "Sums", "Tables", "View", "Waits"], "evidence.js");
 
 const modelOf = (options) => {
 	const { doc, tables } = story(options);
@@ -129,4 +129,14 @@ test("axes have round values", () => {
 	assert.deepEqual(Histogram.lines(78), [0, 20, 40, 60]);
 	assert.deepEqual(Histogram.lines(1), [0, 1]);
 	assert.deepEqual(Histogram.lines(0), [0]);
+});
+
+test("cards are in a selection by time, thread, name and length", () => {
+	const model = modelOf(), card = { from: 50e6, to: 50e6 + 1500, tid: model.who[1].tid, isSleep: false };
+	const isIn = (text, wait = card) => Waits.isIn(wait, Waits.taken(Selection.pick(Selection.parse(text, model), model), model));
+	const other = model.who.find((w) => w.tid && w.tid !== card.tid && w.comm !== model.who[1].comm);
+	assert.ok(isIn("t=40ms..60ms") && isIn(`tid=${card.tid}`) && isIn(`comm=${encodeURIComponent(model.who[1].comm)}`) && isIn("lat=1us..2us"));
+	assert.ok(!isIn("t=60ms..80ms") && !isIn("t=20ms..40ms") && !isIn(`tid=${other.tid}`) && !isIn(`comm=${encodeURIComponent(other.comm)}`));
+	assert.ok(!isIn("lat=10us..100us") && !isIn("lat=1us..2us", { ...card, isSleep: true }) && isIn("t=40ms..60ms", { ...card, from: 0, isSleep: true }));
+	assert.ok(!isIn(`t=40ms..60ms&tid=${other.tid}`));
 });
