@@ -1,6 +1,7 @@
 #include "analyses/batch.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 
-#define SUMS_COST 2 /* of the cost of an analysis, that of adding up all waits */
+#define SUMS_LATER 100 /* more than any cost */
 
 struct batch_work {
 	struct source source; /* with what the analyses share */
@@ -71,19 +72,29 @@ static int by_place(const void *a, const void *b)
 	return left->place < right->place ? -1 : 1;
 }
 
+/*
+ * The dearest first; before all others what more is done with. The first that needs the sums makes them: others wait for them, so that they come
+ * last, and have less to do then.
+ */
+static int order_of(const struct batch_work *w, const struct pass *p, bool has_more)
+{
+	if (has_more)
+		return INT_MAX;
+	return p->cost - (p->uses_sums && w->has_sums ? SUMS_LATER : 0);
+}
+
 /* Unless it does not apply. */
 static void add(struct batch_work *w, const struct pass *p, const struct pass_args *args,
                 const struct batch_then *then, size_t place)
 {
 	if (!pass_applies(p, w->s))
 		return;
-	/* The first that needs the sums makes them; the others have less to do, and come later. */
 	w->b->results[w->b->nr++] = (struct batch_result){
 		.pass = p,
 		.args = args,
 		.place = place,
 		.then = then,
-		.order = p->cost - (p->uses_sums && w->has_sums ? SUMS_COST : 0),
+		.order = order_of(w, p, then != NULL),
 	};
 	w->has_sums |= p->uses_sums;
 	w->finds[0] |= p->finds_by_cpu;

@@ -90,7 +90,7 @@ static int apply(struct report_data *r, const struct step *step)
 		err = who_fold(&r->who, step->keep, step->keep_other);
 	else if (!is_coarser)
 		return 0;
-	return err ? err : tables_refold(&r->tables, &r->who, is_coarser ? former : NULL);
+	return err ? err : tables_refold(&r->tables, &r->who, is_coarser ? former : NULL, 0);
 }
 
 /* A bucket that is tried: its cells, as many as there would be. */
@@ -138,7 +138,7 @@ static int refold(const struct trials *all, struct trial *t)
 	uint8_t former[HIST_SLOTS];
 
 	slots_coarsen(&t->g.slots, all->step->bands, former);
-	return tables_refold(&t->tables, &all->r->who, former);
+	return tables_refold(&t->tables, &all->r->who, former, 1);
 }
 
 static void try_bucket(void *ctx, unsigned int worker, size_t item)

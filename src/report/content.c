@@ -23,6 +23,8 @@ static const struct part {
 	enum pass_by by;
 	uint32_t limit; /* unless the user gave one */
 } parts[CONTENT_PARTS] = {
+	[CONTENT_BOTTLENECKS] = { "scheduling_bottlenecks", &pass_scheduling_bottlenecks,
+	                          PASS_BY_DEFAULT, 10 },
 	[CONTENT_SUMMARY] = { "summary", &pass_summary, PASS_BY_DEFAULT, 10 },
 	[CONTENT_RUNTIME] = { "process_runtime", &pass_process_runtime, PASS_BY_THREAD, 100 },
 	[CONTENT_BLAME_COMM] = { "blame", &pass_blame, PASS_BY_COMM, 20 },
@@ -64,11 +66,9 @@ static bool has_cgroups(const struct source *s)
 	return s->facts->kinds[EV_CGROUP] > 0;
 }
 
-static void choose_findings(struct content *c)
+static void choose_findings(struct content *c, const struct report_node *root)
 {
-	const struct report_node *list =
-		c->parts[CONTENT_SUMMARY] ? report_at(c->parts[CONTENT_SUMMARY], "bottlenecks")
-					  : NULL;
+	const struct report_node *list = report_at(root, "bottlenecks");
 	bool is_chosen[BOTTLENECKS_RANKED] = { false };
 	uint32_t at = 0;
 
@@ -226,16 +226,15 @@ static void with_waits(void *ctx, unsigned int worker, size_t item)
 }
 
 /* Here, while other analyses go on, the worst waits are chosen. */
-static void after_summary(void *ctx, const struct batch_result *summary)
+static void after_bottlenecks(void *ctx, const struct batch_result *found)
 {
 	struct content *c = ctx;
 	struct parallel p = { .fn = with_waits, .ctx = c };
 	int err = 0;
 
-	if (!summary->report)
+	if (!found->report)
 		return;
-	c->parts[CONTENT_SUMMARY] = report_root(summary->report);
-	choose_findings(c);
+	choose_findings(c, report_root(found->report));
 	if (pass_applies(&pass_explain, &c->source))
 		err = choose_waits(c, &c->why);
 	if (!err)
@@ -245,7 +244,8 @@ static void after_summary(void *ctx, const struct batch_result *summary)
 /* Analyses of one source, in the order of the parts; one without cgroups has no table of them. */
 static int run_parts(struct content *c, struct diag *d)
 {
-	const struct batch_then then = { after_summary, c };
+	const struct batch_then then = { after_bottlenecks, c };
+	bool has_found = pass_applies(&pass_scheduling_bottlenecks, &c->source);
 	struct batch_item chosen[CONTENT_PARTS];
 	enum content_part which[CONTENT_PARTS];
 	size_t nr = 0;
@@ -262,7 +262,8 @@ static int run_parts(struct content *c, struct diag *d)
 			continue;
 		which[nr] = (enum content_part)i;
 		chosen[nr] = c->items[i];
-		chosen[nr++].then = i == CONTENT_SUMMARY ? &then : NULL;
+		chosen[nr++].then = i == (has_found ? CONTENT_BOTTLENECKS : CONTENT_SUMMARY) ? &then
+		                                                                             : NULL;
 	}
 	err = batch_run_items(&c->source, chosen, nr, d, &c->batch);
 	for (size_t i = 0; !err && i < c->batch.nr; i++) {

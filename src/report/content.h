@@ -23,6 +23,7 @@
 #define CONTENT_FINDINGS 4U /* that the verdict has room for */
 
 enum content_part {
+	CONTENT_BOTTLENECKS,
 	CONTENT_SUMMARY,
 	CONTENT_RUNTIME,
 	CONTENT_BLAME_COMM,

@@ -82,24 +82,82 @@ static int count_all(struct report_data *r)
 	return err ? err : budget_fit(r, &plan);
 }
 
-/* Gives out the numbers of the report. */
-static int number(struct report_data *r)
-{
-	struct tables_used used = { 0 };
-	int err = -ENOMEM;
+/* Which raw numbers the tables use, and, beside them, lanes and detail. */
+struct marking {
+	struct report_data *r;
+	const struct report_data_cfg *cfg;
+	struct tables_used used[2];
+	int err[2];
+};
 
-	used.who = calloc(r->who.nr, 1);
-	used.wakers = calloc(r->who.nr, 1);
-	used.interrupts = calloc(r->who.nr_interrupts + 1UL, 1);
-	if (used.who && used.wakers && used.interrupts) {
-		tables_mark(&r->tables, &used);
-		lanes_mark(&r->lanes, &r->who, used.who);
-		detail_mark(&r->detail, &r->who, &used);
-		err = who_number(&r->who, used.who, used.wakers, used.interrupts);
+static int used_new(const struct who *w, struct tables_used *out)
+{
+	out->who = calloc(w->nr, 1);
+	out->wakers = calloc(w->nr, 1);
+	out->interrupts = calloc(w->nr_interrupts + 1UL, 1);
+	return out->who && out->wakers && out->interrupts ? 0 : -ENOMEM;
+}
+
+static void used_done(struct tables_used *u)
+{
+	free(u->who);
+	free(u->wakers);
+	free(u->interrupts);
+}
+
+static int mark_others(struct marking *m)
+{
+	struct report_data *r = m->r;
+	int err = detail_make(&r->detail, &r->g, m->cfg->worst, m->cfg->nr_worst, budget_detail(r));
+
+	if (!err)
+		err = used_new(&r->who, &m->used[1]);
+	if (err)
+		return err;
+	lanes_mark(&r->lanes, &r->who, m->used[1].who);
+	detail_mark(&r->detail, &r->who, &m->used[1]);
+	return 0;
+}
+
+static void mark(void *ctx, unsigned int worker, size_t item)
+{
+	struct marking *m = ctx;
+
+	(void)worker;
+	if (item) {
+		m->err[1] = mark_others(m);
+		return;
 	}
-	free(used.who);
-	free(used.wakers);
-	free(used.interrupts);
+	m->err[0] = used_new(&m->r->who, &m->used[0]);
+	if (!m->err[0])
+		tables_mark(&m->r->tables, &m->used[0]);
+}
+
+static void join(uint8_t *into, const uint8_t *from, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		into[i] |= from[i];
+}
+
+/* Makes the detail, and gives out the numbers of the report. */
+static int number(struct report_data *r, const struct report_data_cfg *cfg)
+{
+	struct marking m = { .r = r, .cfg = cfg };
+	struct parallel p = { .fn = mark, .ctx = &m };
+	uint32_t nr_interrupts = r->who.nr_interrupts;
+	struct tables_used *used = &m.used[1];
+	int err;
+
+	parallel_for(&p, 2);
+	err = m.err[0] ? m.err[0] : m.err[1];
+	if (!err) {
+		join(used->who, m.used[0].who, r->who.nr);
+		join(used->wakers, m.used[0].wakers, r->who.nr);
+		join(used->interrupts, m.used[0].interrupts, nr_interrupts);
+		err = who_number(&r->who, used->who, used->wakers, used->interrupts);
+	}
+	used_done(&m.used[0]);
+	used_done(&m.used[1]);
 	slots_number(&r->g.slots);
 	if (!err)
 		lanes_number(&r->lanes, &r->who);
@@ -240,9 +298,7 @@ static int make(struct report_data *r, const struct report_data_cfg *cfg)
 	if (!err)
 		err = make_others(r);
 	if (!err)
-		err = detail_make(&r->detail, &r->g, cfg->worst, cfg->nr_worst, budget_detail(r));
-	if (!err)
-		err = number(r);
+		err = number(r, cfg);
 	if (!err)
 		err = make_heat(r);
 	return err ? err : pack_all(r);

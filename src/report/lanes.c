@@ -12,6 +12,7 @@
 
 #define MAX_BUCKETS 4096U
 #define MIN_BUCKETS 64U
+#define FEW_STAYS   50000U /* not worth threads */
 
 /* Sums of one CPU. */
 struct lane_sum {
@@ -193,35 +194,75 @@ static void keep(const struct lane_work *x, struct report_lane_cell *cells)
 }
 
 /* Starts and ends of stays by CPU. */
+struct spreading {
+	struct lane_work *x;
+	uint32_t nr_cpus;
+	size_t *next; /* by part, then by CPU: how many there are, then where the next one goes */
+};
+
+static void count_part(void *ctx, unsigned int worker, size_t item)
+{
+	struct spreading *s = ctx;
+	const struct gather_part *part = &s->x->g->parts[item];
+	size_t *next = s->next + item * s->nr_cpus;
+
+	(void)worker;
+	for (size_t i = 0; i < part->nr; i++)
+		next[part->stays[i].cpu]++;
+}
+
+static void spread_part(void *ctx, unsigned int worker, size_t item)
+{
+	struct spreading *s = ctx;
+	const struct gather_part *part = &s->x->g->parts[item];
+	size_t *next = s->next + item * s->nr_cpus;
+
+	(void)worker;
+	for (size_t i = 0; i < part->nr; i++) {
+		const struct gather_stay *stay = &part->stays[i];
+		size_t at = next[stay->cpu]++;
+
+		s->x->starts[at] = stay->start_ns;
+		s->x->ends[at] = stay->end_ns;
+	}
+}
+
+static void find_places(struct spreading *s)
+{
+	size_t at = 0;
+
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
+		s->x->first[cpu] = at;
+		for (uint32_t i = 0; i < GATHER_PARTS; i++) {
+			size_t *next = &s->next[(size_t)i * s->nr_cpus + cpu], nr = *next;
+
+			*next = at;
+			at += nr;
+		}
+	}
+	s->x->first[s->nr_cpus] = at;
+}
+
 static int distribute(struct lane_work *x, uint32_t nr_cpus)
 {
-	const struct gather *g = x->g;
-	SCOPED(scoped_free) size_t *next = calloc(nr_cpus + 1UL, sizeof(*next));
+	SCOPED(scoped_free)
+	size_t *next = calloc((size_t)GATHER_PARTS * nr_cpus + 1, sizeof(*next));
+	struct spreading s = { x, nr_cpus, next };
 	size_t nr = 1;
 
-	x->first = calloc(nr_cpus + 2UL, sizeof(*x->first));
 	for (uint32_t i = 0; i < GATHER_PARTS; i++)
-		nr += g->parts[i].nr;
+		nr += x->g->parts[i].nr;
+	x->first = calloc(nr_cpus + 1UL, sizeof(*x->first));
 	x->starts = malloc(nr * sizeof(*x->starts));
 	x->ends = malloc(nr * sizeof(*x->ends));
 	if (!next || !x->first || !x->starts || !x->ends)
 		return -ENOMEM;
-	for (uint32_t p = 0; p < GATHER_PARTS; p++)
-		for (size_t i = 0; i < g->parts[p].nr; i++)
-			x->first[g->parts[p].stays[i].cpu + 1U]++;
-	for (uint32_t i = 0; i < nr_cpus; i++) {
-		x->first[i + 1] += x->first[i];
-		next[i] = x->first[i];
-	}
-	for (uint32_t p = 0; p < GATHER_PARTS; p++) {
-		for (size_t i = 0; i < g->parts[p].nr; i++) {
-			const struct gather_stay *stay = &g->parts[p].stays[i];
-			size_t at = next[stay->cpu]++;
-
-			x->starts[at] = stay->start_ns;
-			x->ends[at] = stay->end_ns;
-		}
-	}
+	parallel_for(&(struct parallel){ .nr_workers = nr < FEW_STAYS, .fn = count_part, .ctx = &s },
+	             GATHER_PARTS);
+	find_places(&s);
+	parallel_for(
+		&(struct parallel){ .nr_workers = nr < FEW_STAYS, .fn = spread_part, .ctx = &s },
+		GATHER_PARTS);
 	return 0;
 }
 

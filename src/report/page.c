@@ -33,16 +33,24 @@
 #define TITLE_BYTES 320
 #define STEPS       3U
 
+/* A section, as long as it is not written. */
+struct section {
+	char *text;
+	size_t len;
+	int err;
+};
+
 struct page {
 	struct page_cfg cfg;
 	char *title;
 	const char *file; /* its name, without its folders */
 	struct content content;
 	struct task_rows tasks;
+	struct section threads; /* its picture, which walks over all rows */
 	struct report *verdict, *truth;
 	struct report_data *data;
 	char *style; /* of the page and of its flame graphs */
-	char style_hash[SHA256_BASE64_BYTES], script_hash[SHA256_BASE64_BYTES];
+	char style_hash[SHA256_BASE64_BYTES];
 	pthread_t early; /* make_early(), beside the analyses */
 	bool has_thread;
 	int err; /* of what is made beside the analyses */
@@ -84,11 +92,36 @@ static int make_style(struct page *p, struct diag *d)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	}
 	(void)sha256_base64(p->style, strlen(p->style), p->style_hash);
-	(void)sha256_base64(report_js, strlen(report_js), p->script_hash);
 	return 0;
 }
 
-/* What needs no analysis: the tasks, and the first step of the data. */
+static int write_threads(const struct page *p, FILE *out)
+{
+	int err;
+
+	if (!p->tasks.nr_lanes)
+		return 0;
+	fputs("<section id=\"threads\" aria-labelledby=\"h-threads\"><h2 id=\"h-threads\">Threads</h2>\n",
+	      out);
+	err = threads_svg(p->cfg.s, p->cfg.args, p->tasks.lanes, p->tasks.nr_lanes, out);
+	fputs("</section>\n", out);
+	return err;
+}
+
+/* What one of them writes, for later. */
+static void make_section(const struct page *p, int (*put)(const struct page *p, FILE *out),
+                         struct section *s)
+{
+	FILE *mem = open_memstream(&s->text, &s->len);
+
+	if (mem)
+		(void)__fsetlocking(mem, FSETLOCKING_BYCALLER); /* no other thread has it */
+	s->err = mem ? put(p, mem) : -ENOMEM;
+	if (mem && fclose(mem) != 0 && !s->err)
+		s->err = -ENOMEM;
+}
+
+/* What needs no analysis: the tasks, their lanes, and the first step of the data. */
 static void *make_early(void *ctx)
 {
 	struct page *p = ctx;
@@ -101,6 +134,8 @@ static void *make_early(void *ctx)
 		                        args->limit ? args->limit : TASKS, &p->why);
 	if (!p->err)
 		p->err = make_style(p, &p->why);
+	if (!p->err)
+		make_section(p, write_threads, &p->threads);
 	return NULL;
 }
 
@@ -179,6 +214,7 @@ void page_free(struct page *p)
 	report_data_free(p->data);
 	task_rows_done(&p->tasks);
 	content_done(&p->content);
+	free(p->threads.text);
 	free(p->style);
 	free(p->title);
 	free(p);
@@ -199,7 +235,7 @@ static void put_head(const struct page *p, FILE *out)
 	        "style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
 	        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	        "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
-	        p->script_hash, p->style_hash);
+	        report_js_sha256, p->style_hash);
 	fputs("<meta name=\"generator\"", out);
 	html_attr(out, "content", p->cfg.generator);
 	fputs(">\n<title>", out);
@@ -276,15 +312,9 @@ static int put_cpus(const struct page *p, FILE *out)
 
 static int put_threads(const struct page *p, FILE *out)
 {
-	int err;
-
-	if (!p->tasks.nr_lanes)
-		return 0;
-	fputs("<section id=\"threads\" aria-labelledby=\"h-threads\"><h2 id=\"h-threads\">Threads</h2>\n",
-	      out);
-	err = threads_svg(&p->content.source, p->cfg.args, p->tasks.lanes, p->tasks.nr_lanes, out);
-	fputs("</section>\n", out);
-	return err;
+	if (p->threads.len)
+		(void)fwrite(p->threads.text, 1, p->threads.len, out);
+	return p->threads.err;
 }
 
 /* One figure; nothing where a filter leaves no stack. */
@@ -386,39 +416,26 @@ static int (*const sections[])(const struct page *p, FILE *out) = {
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-/* A section, as long as it is not written. */
-struct section {
-	char *text;
-	size_t len;
-	int err;
-};
-
 struct writing {
 	const struct page *p;
 	struct section of[SECTIONS];
 };
 
 /* The document and the data behind it take longest, so they are begun first. */
-static void make_section(void *ctx, unsigned int worker, size_t nr)
+static void write_section(void *ctx, unsigned int worker, size_t nr)
 {
 	struct writing *w = ctx;
 	size_t item = (nr + SECTIONS - 2) % SECTIONS;
-	struct section *s = &w->of[item];
-	FILE *mem = open_memstream(&s->text, &s->len);
 
 	(void)worker;
-	if (mem)
-		(void)__fsetlocking(mem, FSETLOCKING_BYCALLER); /* no other thread has it */
-	s->err = mem ? sections[item](w->p, mem) : -ENOMEM;
-	if (mem && fclose(mem) != 0 && !s->err)
-		s->err = -ENOMEM;
+	make_section(w->p, sections[item], &w->of[item]);
 }
 
 /* They are made at once: each asks for indexes that are there, or that no other one asks for. */
 static int put_sections(const struct page *p, FILE *out)
 {
 	struct writing w = { .p = p };
-	struct parallel all = { .fn = make_section, .ctx = &w };
+	struct parallel all = { .fn = write_section, .ctx = &w };
 	int err = 0;
 
 	parallel_for(&all, SECTIONS);

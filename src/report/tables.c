@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/parallel.h"
 
 /* clang-format off */
 #define CPU    { "cpu", 16, ROLE_PLAIN }
@@ -89,17 +90,37 @@ void tables_done(struct tables *t)
 		cells_done(&t->at[i]);
 }
 
+struct halving {
+	struct tables *t;
+	int err[REPORT_TABLES];
+};
+
+static void halve_table(void *ctx, unsigned int worker, size_t item)
+{
+	struct halving *h = ctx;
+
+	(void)worker;
+	if (table_kinds[item].is_open)
+		cells_halve_edges(&h->t->at[item]);
+	else
+		h->err[item] = cells_halve(&h->t->at[item]);
+}
+
+static int first_error(const int err[REPORT_TABLES])
+{
+	for (int i = 0; i < REPORT_TABLES; i++)
+		if (err[i])
+			return err[i];
+	return 0;
+}
+
 int tables_halve(struct tables *t)
 {
-	int err = 0;
+	struct halving h = { .t = t };
+	struct parallel p = { .fn = halve_table, .ctx = &h };
 
-	for (int i = 0; i < REPORT_TABLES && !err; i++) {
-		if (table_kinds[i].is_open)
-			cells_halve_edges(&t->at[i]);
-		else
-			err = cells_halve(&t->at[i]);
-	}
-	return err;
+	parallel_for(&p, REPORT_TABLES);
+	return first_error(h.err);
 }
 
 struct refold {
@@ -148,18 +169,32 @@ static bool has_role(enum report_table table, uint32_t roles)
 	return false;
 }
 
-int tables_refold(struct tables *t, const struct who *w, const uint8_t *bands)
+struct refolding {
+	struct tables *t;
+	const struct who *w;
+	const uint8_t *bands;
+	int err[REPORT_TABLES];
+};
+
+static void refold_table(void *ctx, unsigned int worker, size_t item)
 {
 	uint32_t roles = 1U << ROLE_WHO | 1U << ROLE_OTHER | 1U << ROLE_WAKER | 1U << ROLE_BAND;
-	int err = 0;
+	struct refolding *f = ctx;
+	struct refold r = { (enum report_table)item, f->w, f->bands };
 
-	for (int i = 0; i < REPORT_TABLES && !err; i++) {
-		struct refold r = { (enum report_table)i, w, bands };
+	(void)worker;
+	if (has_role(r.table, roles))
+		f->err[item] = cells_rekey(&f->t->at[item], refold_key, &r);
+}
 
-		if (has_role(r.table, roles))
-			err = cells_rekey(&t->at[i], refold_key, &r);
-	}
-	return err;
+int tables_refold(struct tables *t, const struct who *w, const uint8_t *bands,
+                  unsigned int nr_workers)
+{
+	struct refolding f = { .t = t, .w = w, .bands = bands };
+	struct parallel p = { .nr_workers = nr_workers, .fn = refold_table, .ctx = &f };
+
+	parallel_for(&p, REPORT_TABLES);
+	return first_error(f.err);
 }
 
 static void mark_one(struct tables_used *used, uint8_t role, uint32_t number)

@@ -96,9 +96,11 @@ struct tables {
 /* -ENOMEM. */
 MUST_USE int tables_init(struct tables *t, uint32_t nr_buckets);
 void tables_done(struct tables *t);
+/* Several tables at once. */
 MUST_USE int tables_halve(struct tables *t);
-/* After who_fold(), and for other bands: bands are by former band, NULL = the same. */
-MUST_USE int tables_refold(struct tables *t, const struct who *w, const uint8_t *bands);
+/* After who_fold(), and for other bands: bands are by former band, NULL = the same. nr_workers as in base/parallel. */
+MUST_USE int tables_refold(struct tables *t, const struct who *w, const uint8_t *bands,
+                           unsigned int nr_workers);
 /* Marks which raw numbers are in use, each array by raw number; interrupts by their place. */
 struct tables_used {
 	uint8_t *who, *wakers, *interrupts;

@@ -105,8 +105,11 @@ static int add_lock(struct findings *f, const struct lock_sums *x, uint32_t at)
 int find_locks(struct findings *f)
 {
 	struct lock_sums x = { 0 };
-	int err = lock_sums_collect(&x, f->sc);
+	int err;
 
+	if (!f->sc->s->facts->kinds[EV_SLEEP])
+		return 0; /* no sleep says in which call it is */
+	err = lock_sums_collect(&x, f->sc);
 	for (uint32_t i = 0; !err && i < x.nr; i++)
 		if (findings_count(f, x.locks[i].held_ns) && is_lock(&x, i))
 			err = add_lock(f, &x, i);
