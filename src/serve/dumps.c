@@ -86,6 +86,12 @@ static double parse_value(const char *text)
 	return 0;
 }
 
+/* What these names end with is a count, a scheduler, or nothing. */
+static bool has_task(enum trigger_kind kind)
+{
+	return kind != TRIGGER_LOST && kind != TRIGGER_SCX_EJECT && kind != TRIGGER_USER;
+}
+
 /* The number behind the last dash. */
 static uint32_t parse_tid(const char *name, size_t len)
 {
@@ -112,7 +118,7 @@ bool dump_name_parse(const char *name, struct dump_name *out)
 		return false;
 	out->value_s = parse_value(name + prefix + DATE_LEN + 1 +
 	                           strlen(trigger_kind_names[out->kind]));
-	out->tid = out->kind == TRIGGER_USER ? 0 : parse_tid(name, len - suffix);
+	out->tid = has_task(out->kind) ? parse_tid(name, len - suffix) : 0;
 	return true;
 }
 

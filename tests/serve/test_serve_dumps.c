@@ -74,6 +74,25 @@ static void names_say_when_why_and_who(void **state)
 	assert_int_equal(n.tid, 77);
 }
 
+static void a_number_at_the_end_need_not_be_a_task(void **state)
+{
+	static const char *const names[] = {
+		"schedscope-20261115T053012-lost-500.pftrace",
+		"schedscope-20261115T053012-scx-eject-layered-2.pftrace",
+		"schedscope-20261115T053012-sigusr2.pftrace",
+		"schedscope-20261115T053012-sigusr2-2.pftrace",
+	};
+	struct dump_name n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(dump_name_parse(names[i], &n));
+		assert_int_equal(n.tid, 0);
+	}
+	assert_true(dump_name_parse("schedscope-20261115T053012-queue-depth-12-a-77.pftrace", &n));
+	assert_int_equal(n.tid, 77);
+}
+
 static void other_files_are_no_dumps(void **state)
 {
 	static const char *const names[] = {
@@ -195,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_say_when_why_and_who, make_dir, remove_dir),
+		cmocka_unit_test(a_number_at_the_end_need_not_be_a_task),
 		cmocka_unit_test_setup_teardown(other_files_are_no_dumps, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(new_dumps_are_counted_once, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_wait_is_in_the_dump_of_its_time, make_dir,
