@@ -12,9 +12,18 @@ struct ring {
 	uint64_t mask;
 	uint64_t at; /* next position to read */
 	uint64_t *consumer;
-	uint64_t *producer; /* its page, then the data, mapped twice so that no record is ever cut */
+	uint64_t *producer; /* its page, then the data, and its beginning again: no record is ever cut */
+	size_t mapped;      /* of these */
 	const uint8_t *data;
 };
+
+/* What the last record can take of the beginning. The kernel would map all of it twice, and all of that counts as resident. */
+static size_t again(size_t bytes, size_t page)
+{
+	size_t most = (RING_RECORD_MAX + BPF_RINGBUF_HDR_SZ + page - 1) / page * page;
+
+	return bytes < most ? bytes : most;
+}
 
 int ring_open(int fd, size_t bytes, struct diag *d, struct ring **out)
 {
@@ -34,7 +43,8 @@ int ring_open(int fd, size_t bytes, struct diag *d, struct ring **out)
 		return diag_set(d, err, NULL, "cannot map a ring buffer");
 	}
 	r->consumer = map;
-	map = mmap(NULL, r->page + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)r->page);
+	r->mapped = r->page + bytes + again(bytes, r->page);
+	map = mmap(NULL, r->mapped, PROT_READ, MAP_SHARED, fd, (off_t)r->page);
 	if (map == MAP_FAILED) {
 		int err = -errno;
 
@@ -53,7 +63,7 @@ void ring_close(struct ring *r)
 {
 	if (!r)
 		return;
-	munmap(r->producer, r->page + 2 * (r->mask + 1));
+	munmap(r->producer, r->mapped);
 	munmap(r->consumer, r->page);
 	free(r);
 }

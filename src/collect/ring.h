@@ -20,6 +20,9 @@ enum ring_state {
 	RING_BUSY,   /* the next one is still being written */
 };
 
+#define RING_RECORD_MAX \
+	65536U /* no record is larger: sizes of events are of 16 bits, all others are a few KiB */
+
 /* fd is a ring buffer map of that many bytes; it is not taken over. */
 MUST_USE int ring_open(int fd, size_t bytes, struct diag *d, struct ring **out);
 void ring_close(struct ring *r); /* NULL is fine */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "abi/event.h"
@@ -12,6 +13,7 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/loaded.h"
+#include "collect/ring.h"
 #include "collect/scx_functions.h"
 #include "collect/stat/stat_changed.h"
 #include "collect/stat/stat_collector_priv.h"
@@ -22,12 +24,32 @@
 
 const struct bpf_kind bpf_kind_stat = { "stat_bpf", stat_bpf__elf_bytes, BPF_NO_CONTEXT };
 
-static int on_ring_record(void *ctx, void *data, size_t len)
+void stat_collector_empty_ring(struct stat_collector *c)
 {
-	struct stat_collector *c = ctx;
+	uint64_t end = ring_end(c->ring);
+	const void *rec;
+	size_t len;
 
-	if (len >= sizeof(struct stat_rec))
-		stat_collector_hand_on(c, data, len);
+	while (ring_next(c->ring, end, &rec, &len) == RING_RECORD) {
+		if (len >= sizeof(struct stat_rec))
+			stat_collector_hand_on(c, rec, len);
+		ring_release(c->ring);
+	}
+	ring_release(c->ring);
+}
+
+/* Not the map itself: that is ready while it holds anything, an epoll only once the programs have asked to wake us. */
+static int open_ring(struct stat_collector *c, struct diag *d)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd = bpf_map__fd(c->skel->maps.ring);
+	int err = ring_open(fd, bpf_map__max_entries(c->skel->maps.ring), d, &c->ring);
+
+	if (err)
+		return err;
+	c->ring_poll = epoll_create1(EPOLL_CLOEXEC);
+	if (c->ring_poll < 0 || epoll_ctl(c->ring_poll, EPOLL_CTL_ADD, fd, &event))
+		return diag_set(d, -errno, NULL, "cannot wait for the ring buffer");
 	return 0;
 }
 
@@ -155,7 +177,7 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	c->drain_link = -1;
+	c->drain_link = c->ring_poll = -1;
 	for (size_t i = 0; i < STAT_DSQ_WATCHERS; i++)
 		c->dsq_ties[i] = (struct bpf_tie){ -1, -1 };
 	c->plan = cfg->plan;
@@ -178,9 +200,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 		                   c->plan.cfg.nr_counters * c->plan.cfg.nr_cpus);
 	if (err)
 		return diag_set(d, err, NULL, "cannot fill the BPF maps");
-	c->ring = ring_buffer__new(bpf_map__fd(c->skel->maps.ring), on_ring_record, c, NULL);
-	if (!c->ring)
-		return diag_set(d, -errno, NULL, "cannot map the ring buffer");
+	err = open_ring(c, d);
+	if (err)
+		return err;
 	c->drain_link = loaded_iterator(c->loaded, c->skel->progs.drain_tasks);
 	if (c->drain_link < 0)
 		return diag_set(d, c->drain_link, "Linux 5.8 or newer has task iterators",
@@ -294,17 +316,14 @@ int stat_collector_counters(struct stat_collector *c, const int *fds)
 
 int stat_collector_ring_fd(const struct stat_collector *c)
 {
-	return ring_buffer__epoll_fd(c->ring);
+	return c->ring_poll;
 }
 
-int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx)
+void stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx)
 {
-	int n;
-
 	c->fn = fn;
 	c->fn_ctx = ctx;
-	n = ring_buffer__consume(c->ring);
-	return n < 0 ? n : 0;
+	stat_collector_empty_ring(c);
 }
 
 int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx, struct diag *d)
@@ -395,7 +414,9 @@ void stat_collector_close(struct stat_collector *c)
 		return;
 	if (c->drain_link >= 0)
 		close(c->drain_link);
-	ring_buffer__free(c->ring);
+	if (c->ring_poll >= 0)
+		close(c->ring_poll);
+	ring_close(c->ring);
 	close_ties(c);
 	unload(c);
 	bpf_log_stop(c->log);

@@ -63,7 +63,7 @@ MUST_USE int stat_collector_set_cgroups(struct stat_collector *c, const struct s
 /* CPUs have gone online or offline: counters as in the configuration. 0 or -errno. */
 MUST_USE int stat_collector_counters(struct stat_collector *c, const int *fds);
 int stat_collector_ring_fd(const struct stat_collector *c); /* for epoll: readable = consume soon */
-MUST_USE int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx);
+void stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx);
 /* At at_ns, which is now: what tasks have counted. After consume(), which has those that have exited. */
 MUST_USE int stat_collector_drain(struct stat_collector *c, uint64_t at_ns, stat_record_fn *fn,
                                   void *ctx, struct stat_drain *info, struct diag *d);

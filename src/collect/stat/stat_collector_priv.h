@@ -9,7 +9,7 @@
 #define SKELETON "stat.skel.h"
 #include "collect/skel.h"
 
-struct ring_buffer;
+struct ring;
 struct bpf_program;
 struct bpf_log;
 
@@ -20,8 +20,9 @@ struct stat_collector {
 	struct stat_plan plan;
 	struct stat_bpf *skel;
 	struct loaded *loaded;
-	struct ring_buffer *ring;
-	int drain_link;                             /* of the iterator; -1 */
+	struct ring *ring;
+	int ring_poll;  /* an epoll, which is ready when the programs wake us; -1 */
+	int drain_link; /* of the iterator; -1 */
 	struct bpf_tie dsq_ties[STAT_DSQ_WATCHERS]; /* of sched_ext, by kprobe */
 	struct bpf_log *log;
 	uint32_t *possible;
@@ -43,6 +44,8 @@ struct stat_collector {
 	void *fn_ctx;
 };
 
+/* Hands on what is in the ring. */
+void stat_collector_empty_ring(struct stat_collector *c);
 /* The callback of the current call. */
 void stat_collector_hand_on(struct stat_collector *c, const struct stat_rec *rec, size_t len);
 void stat_collector_run_on_every_cpu(const struct stat_collector *c,

@@ -120,16 +120,15 @@ static size_t add_running(const struct stat_collector *c, uint32_t *tids)
 static int ask(struct stat_collector *c, const uint32_t *tids, size_t nr)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	int n;
 
 	memcpy(c->skel->bss->asked_tids, tids, nr * sizeof(*tids));
 	c->skel->bss->nr_asked = (__u32)nr;
 	c->skel->bss->nr_unsent = 0;
 	if (bpf_prog_test_run_opts(loaded_fd(c->loaded, c->skel->progs.drain_asked), &opts))
 		return -errno;
-	n = ring_buffer__consume(c->ring);
+	stat_collector_empty_ring(c);
 	c->must_iterate |= c->skel->bss->nr_unsent != 0;
-	return n < 0 ? n : 0;
+	return 0;
 }
 
 /* Returns how many; their list is filled again by the records that come. */
