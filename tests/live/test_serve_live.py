@@ -97,6 +97,23 @@ def a_page_agrees_with_itself():
     expect(value(after, "schedscope_own_memory_bytes") < 30e6, "it takes more than 30 MB")
 
 
+def resident_bytes(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) * 1024
+
+
+@case
+def the_daemon_and_its_helpers_take_less_than_thirty_megabytes():
+    need_live()
+    with Daemon() as daemon:
+        for form in ("text", "openmetrics", "protobuf"):
+            daemon.page(form)
+            time.sleep(STALE_S)
+        family = [daemon.process.pid, *children_of(daemon.process.pid)]
+        sizes = [resident_bytes(pid) for pid in family]
+    expect(len(family) >= 2 and sum(sizes) < 30e6, f"{sizes} bytes")
+
+
 @case
 def an_exemplar_names_a_task_that_waited():
     need_live()
@@ -178,7 +195,11 @@ def blame_is_by_cgroup():
             for group in groups:
                 works.callback(Work("hogs", cgroup=group, nr=1, ms=9000, cpu=1).kill)
             victim, culprit = map(path_of, groups)
-            samples = wait_for("blame", lambda: blamed(daemon, victim, culprit), 30)
+            try:
+                samples = wait_for("blame", lambda: blamed(daemon, victim, culprit), 30)
+            except AssertionError as why:
+                shown = {(name, *labels): v for (name, labels), v in daemon.samples().items() if "blame" in name or "lost" in name or "cgroups" in name}
+                raise AssertionError(f"{why} of {victim} by {culprit}: {shown} {daemon.said}") from why
     pairs = {dict(labels)["culprit"]: v for (name, labels), v in samples.items()
              if name == "schedscope_blame_seconds_total" and dict(labels)["victim"] == victim}
     # Whatever else runs on this machine is in the root, or in a cgroup that is not ours.
@@ -302,7 +323,7 @@ def an_exemplar_names_the_dump_that_shows_its_wait():
         near = [row for row in waits if abs(row["queue_dur"] / 1e9 - seconds) < 0.002 and str(row["cpu"]) == labels["cpu"]]
         expect(len(near) == 1 and near[0]["comm"].startswith(labels["comm"]), f"{labels} of {seconds} s is not among the longest: {sorted(row['queue_dur'] for row in waits)[-5:]}")
         done = run("explain", str(dump), "--tid", labels["tid"], "-n", "1")
-        told = re.search(r"waited ([\d.]+)(ms|s)\b.*; it ended", done.stdout)
+        told = re.search(r"waited ([\d.]+)(ms|s)(?:, \d+ % of it [^;]*)?; it ended", done.stdout)
         expect(told and abs(float(told.group(1)) / (1000 if told.group(2) == "ms" else 1) - seconds) < 0.02 * seconds + 0.002, f"{seconds}: {done.stdout}")
 
 
