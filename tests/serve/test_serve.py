@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`serve` over a recording: formats, HTTP, the file for node_exporter, signals. Needs no rights. Prints TAP."""
+import http.client
 import json
 import os
 import pathlib
@@ -254,11 +255,23 @@ def a_hangup_reads_the_token_again():
                 daemon.process.send_signal(signal.SIGHUP)
 
             expect(status("first-token-0123456789") == 200, "the first token")
+            kept = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=WAIT_S)  # as Prometheus has one
+
+            def status_of_kept(text):
+                kept.request("GET", "/metrics", headers={"Authorization": f"Bearer {text}"})
+                answer = kept.getresponse()
+                answer.read()
+                return answer.status
+
+            expect(status_of_kept("first-token-0123456789") == 200, "the first token, on the connection that stays")
+            sock = kept.sock
             put_token(token, "second-token-0123456789")
             expect(status("second-token-0123456789") == 401, "a token that was not read yet")
             hang_up()
             wait_for("the second token", lambda: status("second-token-0123456789") == 200)
             expect(status("first-token-0123456789") == 401, "the old token still opens")
+            expect(status_of_kept("second-token-0123456789") == 200 and sock and kept.sock is sock, "the new one on the connection from before")
+            expect(status_of_kept("first-token-0123456789") == 401, "the old token still opens on the connection from before")
             for text, mode in (("short", 0o600), ("third-token-0123456789", 0o644)):
                 put_token(token, text, mode)
                 hang_up()
@@ -268,6 +281,7 @@ def a_hangup_reads_the_token_again():
             hang_up()
             expect("cannot read the token file" in daemon.read_line(WAIT_S), f"{daemon.said}")
             expect(status("second-token-0123456789") == 200, "a token that is gone opens nothing more")
+            kept.close()
 
 
 def refuse(words, why, code=2):
