@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """export --parquet on the command line: which files there are, when, and what is refused. Prints TAP."""
+import gzip
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -137,6 +139,43 @@ def a_file_that_cannot_be_read_ends_it(folder):
     assert len(files(folder)) == 1
 
 
+def cut_and_damaged(folder):
+    """Recordings that end too early, and some whose bytes are wrong, the same in every run."""
+    rolls = random.Random(20261119)
+    for source in (OWN, SCX, STACKS):
+        whole = gzip.decompress(source.read_bytes())
+        for share in (0.0001, 0.02, 0.3, 0.7, 0.999):
+            path = folder / f"{source.name.split('.')[0]}-cut-{share}"
+            path.write_bytes(whole[:int(share * len(whole))])
+            yield path
+        for nr in (4, 400):
+            bytes_ = bytearray(whole)
+            for _ in range(nr):
+                bytes_[rolls.randrange(200, len(bytes_))] = rolls.randrange(256)
+            path = folder / f"{source.name.split('.')[0]}-damaged-{nr}"
+            path.write_bytes(bytes_)
+            yield path
+
+
+def recordings_that_are_cut_or_damaged_are_refused_or_as_query_has_them(folder):
+    fates = []
+    for path in cut_and_damaged(folder):
+        out = folder / f"out-{path.name}"
+        done, asked = export(out, path), call("query", path, "--json", "--sql", "SELECT count(*) AS n FROM wait")
+        assert (done.returncode, asked.returncode) in ((0, 0), (1, 1)), (path.name, done, asked)
+        fates.append(done.returncode)
+        if done.returncode:
+            refused(done, 1, re.escape(path.name))
+            assert not out.exists() or not files(out), files(out)
+            continue
+        held = {name.split("/")[0]: footer.read(out / name) for name in files(out)}
+        assert {table: file["rows"] for table, file in held.items()} == {table: rows(path, table) for table in tables()}, path.name
+        ends_early = json.loads(good(call("analyze", path, "summary", "--json"))).get("incomplete")
+        assert {file["notes"].get("schedscope.incomplete") for file in held.values()} == {ends_early}, (path.name, ends_early)
+        assert ends_early or "cut" not in path.name or STACKS.name.split(".")[0] in path.name, path.name
+    assert 2 <= sum(fates) < len(fates) - 10, fates
+
+
 def limit_size():
     """Writing beyond some kilobytes fails, as on a disk that is full."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -216,6 +255,7 @@ def can_mount():
 CASES = [(several_recordings_at_once, None), (folders_are_those_of_hive, None), (two_captures_of_a_host_share_a_folder, None),
          (files_are_not_replaced_unless_asked_for, None), (files_of_others_are_never_replaced, None), (a_link_in_the_way_is_refused, None),
          (only_the_tables_that_are_named, None), (what_makes_no_sense_is_refused, None), (a_file_that_cannot_be_read_ends_it, None),
+         (recordings_that_are_cut_or_damaged_are_refused_or_as_query_has_them, None),
          (a_file_that_cannot_be_written_leaves_nothing, None), (one_that_dies_while_it_writes_leaves_no_torn_file, None), (a_full_disk_leaves_nothing, can_mount), (columns_are_coded_as_they_should_be, None),
          (our_recordings_know_host_and_boot, can_record)]
 
