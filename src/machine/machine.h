@@ -53,7 +53,8 @@ enum machine_need {
 	MACHINE_BLAME = 1 << 18,
 	MACHINE_LEDGER = 1 << 19, /* machine_request.tid */
 	MACHINE_VERDICT = 1 << 20,
-	MACHINE_LANES = 1 << 21, /* as the first two */
+	MACHINE_LANES = 1 << 21,      /* as the first two */
+	MACHINE_STANDSTILL = 1 << 22, /* pressure of machine.memory; MACHINE_MEMORY has it, too */
 };
 
 /* How a recording is to be played; a live machine does not care. */
@@ -220,21 +221,79 @@ struct machine_dsq {
 	struct machine_history latency_history, used_history, vtime_history, depth_history;
 };
 
+/* Members and their names in /proc/meminfo. */
+#define MACHINE_MEMORY_LIST(X)                  \
+	X(total, "MemTotal")                    \
+	X(free, "MemFree")                      \
+	X(available, "MemAvailable")            \
+	X(buffers, "Buffers")                   \
+	X(cached, "Cached")                     \
+	X(active, "Active")                     \
+	X(inactive, "Inactive")                 \
+	X(swap_total, "SwapTotal")              \
+	X(swap_free, "SwapFree")                \
+	X(swap_cached, "SwapCached")            \
+	X(active_anonymous, "Active(anon)")     \
+	X(inactive_anonymous, "Inactive(anon)") \
+	X(active_file, "Active(file)")          \
+	X(inactive_file, "Inactive(file)")      \
+	X(unevictable, "Unevictable")           \
+	X(locked, "Mlocked")                    \
+	X(anonymous, "AnonPages")               \
+	X(mapped, "Mapped")                     \
+	X(shared, "Shmem")                      \
+	X(slab, "Slab")                         \
+	X(slab_reclaimable, "SReclaimable")     \
+	X(slab_unreclaimable, "SUnreclaim")     \
+	X(kernel_stacks, "KernelStack")         \
+	X(page_tables, "PageTables")            \
+	X(dirty, "Dirty")                       \
+	X(writeback, "Writeback")               \
+	X(writeback_temporary, "WritebackTmp")  \
+	X(nfs_unstable, "NFS_Unstable")         \
+	X(bounce, "Bounce")                     \
+	X(commit_limit, "CommitLimit")          \
+	X(committed, "Committed_AS")
+#define MACHINE_NO_KIB UINT64_MAX /* this kernel does not report it */
+
+/* Per second; and pressure: shares of the interval in which some tasks, or all that could run, stood still. */
+#define MACHINE_PAGING_LIST(X) \
+	X(minor_faults_per_s)  \
+	X(major_faults_per_s)  \
+	X(swap_in_per_s)       \
+	X(swap_out_per_s)
+#define MACHINE_PRESSURE_LIST(X) \
+	X(cpu_some)              \
+	X(memory_some)           \
+	X(memory_full)           \
+	X(io_some)               \
+	X(io_full)
+
 struct machine_memory {
-	uint64_t total_kib, free_kib, available_kib, buffers_kib, cached_kib, active_kib,
-		inactive_kib;
-	uint64_t swap_total_kib, swap_free_kib, swap_cached_kib;
-	double minor_faults_per_s, major_faults_per_s, swap_in_per_s,
-		swap_out_per_s; /* NAN = unknown */
-	double cpu_some, memory_some, memory_full, io_some,
-		io_full; /* pressure of the interval, of 1; NAN = unknown */
+#define X(member, name) uint64_t member##_kib;
+	MACHINE_MEMORY_LIST(X)
+#undef X
+#define X(member) double member; /* NAN = unknown */
+	MACHINE_PAGING_LIST(X)
+	MACHINE_PRESSURE_LIST(X)
+#undef X
+	/* While it is read without a break. Values may be unknown. */
+	struct machine_memory_past {
+		struct machine_history used, swap_used; /* of all of it */
+#define X(member) struct machine_history member;
+		MACHINE_PAGING_LIST(X)
+		MACHINE_PRESSURE_LIST(X)
+#undef X
+	} past;
 };
 
 struct machine_net {
 	const char *name;
 	double rx_bytes_per_s, tx_bytes_per_s, rx_packets_per_s, tx_packets_per_s, errors_per_s,
 		drops_per_s;
-	uint64_t rx_bytes, tx_bytes; /* since boot */
+	uint64_t rx_bytes, tx_bytes;                   /* since boot */
+	struct machine_history rx_history, tx_history; /* bytes per second; may be unknown */
+	struct machine_history rx_packets_history, tx_packets_history;
 };
 
 /* Wakeup latencies over time: columns of MACHINE_HEAT_ROWS counts, the newest last. */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "machine/machine_past.h"
 #include "machine/machine_source.h"
+#include "machine/machine_usage.h"
 #include "sys/proc/sys_stats.h"
 #include "sys/scx/scx_state.h"
 #include "sys/sensors/freq_reading.h"
@@ -24,19 +25,6 @@ struct cpu_before {
 	struct machine_past busy, user, system, irq, waiting;
 };
 
-enum { FAULTS, MAJOR_FAULTS, SWAP_IN, SWAP_OUT, PAGING };
-enum { CPU_SOME, MEMORY_SOME, MEMORY_FULL, IO_SOME, IO_FULL, PRESSURES };
-
-static const char *const paging_names[PAGING] = { "pgfault", "pgmajfault", "pswpin", "pswpout" };
-static const char *const pressure_names[PRESSURES] = { "cpu.some", "memory.some", "memory.full",
-	                                               "io.some", "io.full" };
-
-/* A count, where there is one. */
-struct known_count {
-	bool is_known;
-	uint64_t value;
-};
-
 struct machine_system {
 	char root[256];
 	struct sys_stats now;
@@ -45,13 +33,7 @@ struct machine_system {
 	size_t nr_cpus;
 	uint64_t slow_ns;            /* when frequencies were asked for and sched_ext was read */
 	struct sensor_reader *freqs; /* NULL = never requested, or there is no thread for it */
-	struct machine_memory memory;
-	struct known_count paging[PAGING], pressure[PRESSURES];
-	uint64_t memory_ns;
-	struct machine_net nets[SYS_NETS_MAX];
-	struct sys_net nets_before[SYS_NETS_MAX];
-	size_t nr_nets, nr_nets_before;
-	uint64_t nets_ns;
+	struct machine_usage usage;
 	struct scx_state scx;
 };
 
@@ -141,6 +123,7 @@ void machine_system_free(struct machine_system *s)
 	for (size_t i = 0; i < s->nr_cpus; i++)
 		forget_past(&s->before[i]);
 	sensor_reader_close(s->freqs);
+	machine_usage_done(&s->usage);
 	sys_stats_done(&s->now);
 	free(s->cpus);
 	free(s->before);
@@ -281,115 +264,6 @@ static void take_freqs(struct machine_system *s, bool is_time)
 		sensor_reader_ask(s->freqs, s->cpus[s->nr_cpus - 1].cpu + 1);
 }
 
-static struct known_count find_pair(const struct sys_pairs *pairs, const char *name)
-{
-	for (size_t i = 0; i < pairs->nr; i++)
-		if (strcmp(pairs->items[i].name, name) == 0)
-			return (struct known_count){ true, pairs->items[i].value };
-	return (struct known_count){ 0 };
-}
-
-static double advance(struct known_count *before, struct known_count now, double seconds)
-{
-	double rate = NAN;
-
-	if (before->is_known && now.is_known && seconds > 0)
-		rate = (double)(now.value > before->value ? now.value - before->value : 0) /
-		       seconds;
-	*before = now;
-	return rate;
-}
-
-static void take_memory(struct machine_system *s, double seconds)
-{
-	const struct {
-		const char *name;
-		uint64_t *to;
-	} fields[] = {
-		{ "MemTotal", &s->memory.total_kib },
-		{ "MemFree", &s->memory.free_kib },
-		{ "MemAvailable", &s->memory.available_kib },
-		{ "Buffers", &s->memory.buffers_kib },
-		{ "Cached", &s->memory.cached_kib },
-		{ "Active", &s->memory.active_kib },
-		{ "Inactive", &s->memory.inactive_kib },
-		{ "SwapTotal", &s->memory.swap_total_kib },
-		{ "SwapFree", &s->memory.swap_free_kib },
-		{ "SwapCached", &s->memory.swap_cached_kib },
-	};
-	double paging[PAGING], pressure[PRESSURES];
-
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		*fields[i].to = find_pair(&s->now.memory, fields[i].name).value;
-	for (int i = 0; i < PAGING; i++)
-		paging[i] = advance(&s->paging[i], find_pair(&s->now.paging, paging_names[i]),
-		                    seconds);
-	for (int i = 0; i < PRESSURES; i++)
-		pressure[i] = advance(&s->pressure[i],
-		                      find_pair(&s->now.pressure, pressure_names[i]),
-		                      seconds * 1e9);
-	for (int i = 0; i < PRESSURES; i++) /* the kernel adds it up when it pleases */
-		pressure[i] = pressure[i] > 1 ? 1 : pressure[i];
-	s->memory.minor_faults_per_s = paging[FAULTS] - paging[MAJOR_FAULTS];
-	s->memory.major_faults_per_s = paging[MAJOR_FAULTS];
-	s->memory.swap_in_per_s = paging[SWAP_IN];
-	s->memory.swap_out_per_s = paging[SWAP_OUT];
-	s->memory.cpu_some = pressure[CPU_SOME];
-	s->memory.memory_some = pressure[MEMORY_SOME];
-	s->memory.memory_full = pressure[MEMORY_FULL];
-	s->memory.io_some = pressure[IO_SOME];
-	s->memory.io_full = pressure[IO_FULL];
-}
-
-static double net_rate(const struct sys_net *before, uint64_t from, uint64_t to, double seconds)
-{
-	return before && seconds > 0 ? (double)(to > from ? to - from : 0) / seconds : NAN;
-}
-
-static void take_net(const struct sys_net *n, const struct sys_net *b, double seconds,
-                     struct machine_net *out)
-{
-	static const struct sys_net none;
-	const struct sys_net *from = b ? b : &none;
-
-	*out = (struct machine_net){
-		.name = n->name,
-		.rx_bytes_per_s = net_rate(b, from->rx_bytes, n->rx_bytes, seconds),
-		.tx_bytes_per_s = net_rate(b, from->tx_bytes, n->tx_bytes, seconds),
-		.rx_packets_per_s = net_rate(b, from->rx_packets, n->rx_packets, seconds),
-		.tx_packets_per_s = net_rate(b, from->tx_packets, n->tx_packets, seconds),
-		.errors_per_s = net_rate(b, from->rx_errors + from->tx_errors,
-		                         n->rx_errors + n->tx_errors, seconds),
-		.drops_per_s = net_rate(b, from->rx_drops + from->tx_drops,
-		                        n->rx_drops + n->tx_drops, seconds),
-		.rx_bytes = n->rx_bytes,
-		.tx_bytes = n->tx_bytes,
-	};
-}
-
-static void take_nets(struct machine_system *s, double seconds)
-{
-	s->nr_nets = s->now.nr_nets;
-	for (size_t i = 0; i < s->nr_nets; i++) {
-		const struct sys_net *before = NULL;
-
-		for (size_t j = 0; j < s->nr_nets_before && !before; j++)
-			if (strcmp(s->nets_before[j].name, s->now.nets[i].name) == 0)
-				before = &s->nets_before[j];
-		take_net(&s->now.nets[i], before, seconds, &s->nets[i]);
-	}
-	memcpy(s->nets_before, s->now.nets, s->nr_nets * sizeof(s->nets_before[0]));
-	s->nr_nets_before = s->nr_nets;
-}
-
-static double seconds_since(uint64_t *before, uint64_t now)
-{
-	double seconds = *before && now > *before ? (double)(now - *before) / 1e9 : 0;
-
-	*before = now;
-	return seconds;
-}
-
 int machine_system_refresh(struct machine_system *s, uint32_t needs, uint64_t now_ns)
 {
 	bool is_slow = !s->slow_ns || now_ns >= s->slow_ns + SECOND_NS;
@@ -398,6 +272,8 @@ int machine_system_refresh(struct machine_system *s, uint32_t needs, uint64_t no
 
 	if (needs & MACHINE_MEMORY)
 		parts |= SYS_PART_MEMORY | SYS_PART_PRESSURE;
+	if (needs & MACHINE_STANDSTILL)
+		parts |= SYS_PART_PRESSURE;
 	if (needs & MACHINE_NET)
 		parts |= SYS_PART_NETS;
 	err = sys_stats_read_parts(s->root, parts, 0, &s->now);
@@ -405,10 +281,8 @@ int machine_system_refresh(struct machine_system *s, uint32_t needs, uint64_t no
 		err = take_cpus(s);
 		take_freqs(s, is_slow);
 	}
-	if (parts & SYS_PART_MEMORY)
-		take_memory(s, seconds_since(&s->memory_ns, now_ns));
-	if (parts & SYS_PART_NETS)
-		take_nets(s, seconds_since(&s->nets_ns, now_ns));
+	if (!err)
+		err = machine_usage_take(&s->usage, &s->now, parts, now_ns);
 	if (is_slow || (needs & MACHINE_DSQS))
 		scx_state_read(s->root, &s->scx);
 	if (is_slow)
@@ -424,13 +298,13 @@ struct machine_cpu *machine_system_cpus(struct machine_system *s, size_t *nr)
 
 const struct machine_memory *machine_system_memory(const struct machine_system *s)
 {
-	return &s->memory;
+	return &s->usage.memory;
 }
 
 const struct machine_net *machine_system_nets(const struct machine_system *s, size_t *nr)
 {
-	*nr = s->nr_nets;
-	return s->nets;
+	*nr = s->usage.nr_nets;
+	return s->usage.nets;
 }
 
 const char *machine_system_scx_state(const struct machine_system *s)

@@ -15,11 +15,17 @@ int app_verdict_rows(const struct app *a, int height)
 	return (a->view->needs & MACHINE_VERDICT) && !a->is_help && height >= HEIGHT_MIN;
 }
 
+/* It is the same while it is read: the thread still waits, or a recording stands. */
+static bool is_still(const struct app *a, const struct machine *m)
+{
+	return m->verdict->is_open || (m->play && a->screen.is_frozen);
+}
+
 bool app_verdict_is_chosen(const struct app *a, const struct machine *m)
 {
 	const struct screen *s = &a->screen;
 
-	return m && m->verdict && m->verdict->is_open && m->verdict->tid &&
+	return m && m->verdict && m->verdict->tid && is_still(a, m) &&
 	       (a->view->needs & MACHINE_VERDICT) && !a->is_help && !a->is_row_chosen &&
 	       !s->selected && !s->is_typing && !s->filter[0] && !s->process;
 }
@@ -38,7 +44,9 @@ void app_verdict_draw(const struct app *a, const struct machine *m, struct grid 
 	const struct machine_verdict *v = m ? m->verdict : NULL;
 	bool is_chosen = app_verdict_is_chosen(a, m);
 	struct area line = { 0, APP_VERDICT_Y, g->width, 1 };
-	char text[512];
+	static const char key[] = "; Enter explains";
+	enum style style;
+	int room, x;
 
 	if (!m)
 		return;
@@ -46,12 +54,15 @@ void app_verdict_draw(const struct app *a, const struct machine *m, struct grid 
 		table_view_text(g, 1, line.y, g->width - 1, STYLE_DIM, calm_of(m));
 		return;
 	}
-	(void)snprintf(text, sizeof(text), "%s%s", v->text, is_chosen ? "; Enter explains" : "");
-	table_view_text(g, 1, line.y, g->width - 1,
-	                v->is_open || v->wait_ns >= BAD_NS ? STYLE_BAD
-	                : v->wait_ns >= HIGH_NS || !v->tid ? STYLE_HIGH
-	                                                   : STYLE_TEXT,
-	                text);
+	style = v->is_open || v->wait_ns >= BAD_NS ? STYLE_BAD
+	        : v->wait_ns >= HIGH_NS || !v->tid ? STYLE_HIGH
+	                                           : STYLE_TEXT;
+	/* What the key does must not be cut off a long sentence. */
+	room = g->width - 1 - (is_chosen ? grid_cells(key) : 0);
+	x = grid_cells(v->text) < room ? grid_cells(v->text) : room;
+	table_view_text(g, 1, line.y, room, style, v->text);
+	if (is_chosen && room > 0)
+		grid_text(g, 1 + x, line.y, g->width - 1 - x, style, key);
 	if (is_chosen)
 		grid_select(g, line);
 }

@@ -55,6 +55,7 @@ char *measure_format(const struct measure *w, char out[FORMAT_BYTES], double val
 
 void measure_request(const struct screen *s, struct machine_request *r)
 {
+	r->needs |= s->has_spare ? MACHINE_STANDSTILL : 0;
 	if (!s->event[0] || strcmp(s->event, EVENT_WORD_BUSY) == 0)
 		return; /* known in any case */
 	r->needs |= MACHINE_EVENT;

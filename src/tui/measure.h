@@ -27,6 +27,6 @@ struct machine_history measure_history(const struct measure *w, const struct mac
 char *measure_format(const struct measure *w, char out[FORMAT_BYTES], double value,
                      bool is_localized);
 
-/* For views with CPUs: requests the event, and handles the keys that choose it. */
+/* For views with CPUs: requests the event, and pressure where there is room for it; handles the keys that choose the event. */
 void measure_request(const struct screen *s, struct machine_request *r);
 bool measure_act(const struct machine *m, struct screen *s, enum action action);

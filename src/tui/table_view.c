@@ -12,6 +12,8 @@
 #define FRAME_MIN_HEIGHT 5
 #define FRAME_PADDED     40
 #define GENEROUS         4
+#define GROWTH           8
+#define SORTED_WIDTH     12
 #define DOT              0xb7
 #define SHADE            0x2592
 #define BLOCK            0x2588
@@ -106,17 +108,20 @@ void panel_note(struct grid *g, struct area a, const char *note)
 		table_view_text(g, a.x + 2, a.y + a.height - 1, a.width - 4, STYLE_DIM, note);
 }
 
+static bool is_sorted(const struct table_view_column *c, const struct screen *s)
+{
+	return c->is_sorted_by && c->sort == s->sort;
+}
+
 /* Names are not cut for columns that matter less, unless there is very little room. */
 static int least_width(const struct table_view_column *c, const struct screen *s, int width)
 {
 	if (c->rank == 0 && c->most && width >= GENEROUS * c->most)
 		return c->most;
+	/* A long text that rows are sorted by is there on small screens, too. */
+	if (is_sorted(c, s) && c->is_left && c->width > SORTED_WIDTH)
+		return SORTED_WIDTH;
 	return c->width + (c->is_count && s->is_localized ? LOCALIZED_WIDER : 0);
-}
-
-static bool is_sorted(const struct table_view_column *c, const struct screen *s)
-{
-	return c->is_sorted_by && c->sort == s->sort;
 }
 
 /* The column that rows are sorted by comes next after the first: an order must be visible to be understood. */
@@ -153,118 +158,6 @@ static uint64_t choose(const struct table_view *t, const struct screen *s, int w
 		used += wanted;
 	}
 	return chosen;
-}
-
-static void grow(struct layout *l, int left)
-{
-	for (size_t i = 0; i < l->nr && left > 0; i++) {
-		int more = l->columns[i]->most - l->width[i];
-
-		if (more > left)
-			more = left;
-		if (more > 0) {
-			l->width[i] += more;
-			left -= more;
-		}
-	}
-}
-
-static void lay_out(const struct table_view *t, const struct screen *s, int width, struct layout *l)
-{
-	uint64_t chosen = choose(t, s, width);
-	int used = 0;
-
-	l->nr = 0;
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		if (!(chosen & UINT64_C(1) << i))
-			continue;
-		l->columns[l->nr] = &t->columns[i];
-		l->width[l->nr] = least_width(&t->columns[i], s, width);
-		used += l->width[l->nr] + (l->nr ? 1 : 0);
-		l->nr++;
-	}
-	if (l->nr == 1 && used > width)
-		l->width[0] = width;
-	grow(l, width - used);
-}
-
-static void draw_titles(const struct layout *l, const struct screen *s, struct grid *g,
-                        struct area a)
-{
-	int x = a.x;
-
-	grid_fill(g, (struct area){ a.x, a.y, a.width, 1 }, STYLE_HEAD, ' ');
-	for (size_t i = 0; i < l->nr; i++) {
-		const struct table_view_column *c = l->columns[i];
-		enum style style = is_sorted(c, s) ? STYLE_SORTED : STYLE_HEAD;
-		char title[TABLE_VIEW_TEXT];
-
-		snprintf(title, sizeof(title), "%s", c->title);
-		if (is_sorted(c, s))
-			grid_paint(g, (struct area){ x, a.y, l->width[i], 1 }, STYLE_SORTED);
-		if (c->is_left)
-			table_view_text(g, x, a.y, l->width[i], style, title);
-		else
-			grid_right(g, x, a.y, l->width[i], style, title);
-		/* The mark is in the gap before a number, after a text: columns need not be wider for it. */
-		if (is_sorted(c, s)) {
-			int mark = c->is_left ? x + grid_cells(title)
-			                      : x + l->width[i] - grid_cells(title) - 1;
-
-			if (mark >= a.x && mark < a.x + a.width)
-				grid_fill(g, (struct area){ mark, a.y, 1, 1 }, STYLE_SORTED,
-				          s->is_ascending ? 0x25b2 : 0x25bc);
-		}
-		x += l->width[i] + 1;
-	}
-}
-
-/* Over the columns of a heading that follow each other, as many as are shown. */
-static void draw_headings(const struct layout *l, struct grid *g, struct area a)
-{
-	int x = a.x;
-
-	for (size_t i = 0; i < l->nr;) {
-		const char *heading = l->columns[i]->heading;
-		int from = x;
-
-		do
-			x += l->width[i++] + 1;
-		while (heading && i < l->nr && l->columns[i]->heading == heading);
-		if (heading) {
-			int width = x - 1 - from, cells = grid_cells(heading);
-
-			grid_fill(g, (struct area){ from, a.y, width, 1 }, STYLE_FRAME, 0x2500);
-			if (cells < width)
-				table_view_text(g, from + (width - cells) / 2, a.y, width,
-				                STYLE_HEAD, heading);
-			else
-				table_view_text(g, from, a.y, width, STYLE_HEAD, heading);
-		}
-	}
-}
-
-/* Columns that rows can be sorted by, in their order, also those without room: choosing one gives it room. */
-static void mark_titles(const struct table_view *t, const struct layout *l, struct grid *g,
-                        struct area a)
-{
-	int x = a.x;
-	size_t shown = 0;
-
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		const struct table_view_column *c = &t->columns[i];
-		bool is_shown = shown < l->nr && l->columns[shown] == c;
-
-		if (c->is_sorted_by && !(c->needs & ~t->has))
-			grid_mark(g, (struct grid_mark){ .x = x,
-			                                 .y = a.y,
-			                                 .width = is_shown ? l->width[shown] : 0,
-			                                 .value = (int)c->sort,
-			                                 .text = c->title,
-			                                 .is_main = t->selected != -1 });
-		if (is_shown)
-			x += l->width[shown++] + 1;
-	}
 }
 
 static double number_of(const struct table_view_field *f, const void *from, const void *at)
@@ -345,6 +238,170 @@ static void write_field(const struct table_view_field *f, const void *row, const
 	snprintf(out->text, sizeof(out->text), "%s", text ? text : "?");
 }
 
+static void write_cell(const struct table_view *t, const struct table_view_column *c,
+                       const void *row, const struct screen *s, struct table_view_cell *out)
+{
+	out->text[0] = '\0';
+	out->style = STYLE_TEXT;
+	out->bar = NAN;
+	out->spark = (struct machine_history){ 0 };
+	out->spark_max = 1;
+	out->split.full = NAN;
+	if (t->cell)
+		t->cell((size_t)(c - t->columns), row, s, out);
+	else if (c->cell)
+		c->cell(row, s, out);
+	else
+		write_field(&c->field, row, s, out);
+}
+
+/* What the rows in sight have use for, in steps, so that columns stay while rows change; -1 = it is drawn. */
+static int wanted_width(const struct table_view *t, const struct table_view_column *c,
+                        const struct screen *s)
+{
+	int wanted = 0;
+
+	for (int i = 0; i < t->nr_rows && wanted < c->most; i++) {
+		struct table_view_cell cell;
+
+		write_cell(t, c, t->rows[i], s, &cell);
+		if (!isnan(cell.bar) || !isnan(cell.split.full) || cell.spark.values)
+			return -1;
+		if (grid_cells(cell.text) > wanted)
+			wanted = grid_cells(cell.text);
+	}
+	wanted = (wanted + GROWTH - 1) / GROWTH * GROWTH;
+	return wanted < c->most ? wanted : c->most;
+}
+
+/* What is left then. */
+static int widen(struct layout *l, size_t i, int width, int left)
+{
+	int more = width - l->width[i];
+
+	if (more > left)
+		more = left;
+	if (more <= 0)
+		return left;
+	l->width[i] += more;
+	return left - more;
+}
+
+/* Texts first, as far as they have use for it; then what is drawn; the rest is for the last column that may grow. */
+static void grow(const struct table_view *t, const struct screen *s, struct layout *l, int left)
+{
+	bool is_drawn[TABLE_VIEW_COLUMNS] = { 0 };
+
+	for (size_t i = 0; i < l->nr && left > 0; i++) {
+		int wanted = l->columns[i]->most ? wanted_width(t, l->columns[i], s) : 0;
+
+		is_drawn[i] = wanted < 0;
+		left = widen(l, i, wanted, left);
+	}
+	for (size_t i = 0; i < l->nr; i++)
+		if (is_drawn[i])
+			left = widen(l, i, l->columns[i]->most, left);
+	for (size_t i = l->nr; i-- > 0;)
+		left = widen(l, i, l->columns[i]->most, left);
+}
+
+static void lay_out(const struct table_view *t, const struct screen *s, int width, struct layout *l)
+{
+	uint64_t chosen = choose(t, s, width);
+	int used = 0;
+
+	l->nr = 0;
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		if (!(chosen & UINT64_C(1) << i))
+			continue;
+		l->columns[l->nr] = &t->columns[i];
+		l->width[l->nr] = least_width(&t->columns[i], s, width);
+		used += l->width[l->nr] + (l->nr ? 1 : 0);
+		l->nr++;
+	}
+	if (l->nr == 1 && used > width)
+		l->width[0] = width;
+	grow(t, s, l, width - used);
+}
+
+static void draw_titles(const struct layout *l, const struct screen *s, struct grid *g,
+                        struct area a)
+{
+	int x = a.x;
+
+	grid_fill(g, (struct area){ a.x, a.y, a.width, 1 }, STYLE_HEAD, ' ');
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct table_view_column *c = l->columns[i];
+		enum style style = is_sorted(c, s) ? STYLE_SORTED : STYLE_HEAD;
+		char title[TABLE_VIEW_TEXT];
+
+		snprintf(title, sizeof(title), "%s", c->title);
+		if (is_sorted(c, s))
+			grid_paint(g, (struct area){ x, a.y, l->width[i], 1 }, STYLE_SORTED);
+		if (c->is_left)
+			table_view_text(g, x, a.y, l->width[i], style, title);
+		else
+			grid_right(g, x, a.y, l->width[i], style, title);
+		/* The mark is in the gap before a number, after a text: columns need not be wider for it. */
+		if (is_sorted(c, s)) {
+			int mark = c->is_left ? x + grid_cells(title)
+			                      : x + l->width[i] - grid_cells(title) - 1;
+
+			if (mark >= a.x && mark < a.x + a.width)
+				grid_fill(g, (struct area){ mark, a.y, 1, 1 }, STYLE_SORTED,
+				          s->is_ascending ? 0x25b2 : 0x25bc);
+		}
+		x += l->width[i] + 1;
+	}
+}
+
+/* Over the columns of a heading that follow each other, as many as are shown. */
+static void draw_headings(const struct layout *l, struct grid *g, struct area a)
+{
+	int x = a.x;
+
+	for (size_t i = 0; i < l->nr;) {
+		const char *heading = l->columns[i]->heading;
+		int from = x;
+
+		do
+			x += l->width[i++] + 1;
+		while (heading && i < l->nr && l->columns[i]->heading == heading);
+		if (heading) {
+			int width = x - 1 - from, cells = grid_cells(heading);
+
+			grid_fill(g, (struct area){ from, a.y, width, 1 }, STYLE_FRAME, 0x2500);
+			if (cells < width)
+				table_view_text(g, from + (width - cells) / 2, a.y, width,
+				                STYLE_HEAD, heading);
+			else
+				table_view_text(g, from, a.y, width, STYLE_HEAD, heading);
+		}
+	}
+}
+
+/* Columns that rows can be sorted by, in their order, also those without room: choosing one gives it room. */
+static void mark_titles(const struct table_view *t, const struct layout *l, struct grid *g,
+                        struct area a)
+{
+	int x = a.x;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const struct table_view_column *c = &t->columns[i];
+		bool is_shown = shown < l->nr && l->columns[shown] == c;
+
+		if (c->is_sorted_by && !(c->needs & ~t->has))
+			grid_mark(g, (struct grid_mark){ .x = x,
+			                                 .y = a.y,
+			                                 .width = is_shown ? l->width[shown] : 0,
+			                                 .value = (int)c->sort,
+			                                 .text = c->title,
+			                                 .is_main = t->selected != -1 });
+		if (is_shown)
+			x += l->width[shown++] + 1;
+	}
+}
 /* A share that can be drawn: unknown and impossible ones are none. */
 static double drawable(double share)
 {
@@ -383,7 +440,8 @@ static void draw_cell(const struct table_view_column *c, const struct table_view
 		grid_bar(g, a.x, a.y, a.width, cell->bar, cell->style);
 	else if (cell->spark.values)
 		grid_spark(g, a.x, a.y, a.width,
-		           (struct grid_series){ cell->spark.values, cell->spark.nr, 1 },
+		           (struct grid_series){ cell->spark.values, cell->spark.nr,
+		                                 cell->spark_max },
 		           cell->style);
 	else if (c->is_left)
 		table_view_text(g, a.x, a.y, a.width, cell->style, cell->text);
@@ -397,17 +455,7 @@ static void draw_row(const struct table_view *t, const struct layout *l, const v
 	for (size_t i = 0; i < l->nr; i++) {
 		struct table_view_cell cell;
 
-		cell.text[0] = '\0';
-		cell.style = STYLE_TEXT;
-		cell.bar = NAN;
-		cell.spark = (struct machine_history){ 0 };
-		cell.split.full = NAN;
-		if (t->cell)
-			t->cell((size_t)(l->columns[i] - t->columns), row, s, &cell);
-		else if (l->columns[i]->cell)
-			l->columns[i]->cell(row, s, &cell);
-		else
-			write_field(&l->columns[i]->field, row, s, &cell);
+		write_cell(t, l->columns[i], row, s, &cell);
 		draw_cell(l->columns[i], &cell, g, (struct area){ a.x, a.y, l->width[i], 1 });
 		a.x += l->width[i] + 1;
 	}

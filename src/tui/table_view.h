@@ -24,7 +24,8 @@ struct table_view_cell {
 	char text[TABLE_VIEW_TEXT];
 	enum style style;              /* STYLE_TEXT unless set */
 	double bar;                    /* of 1, drawn instead of the text; NAN = none */
-	struct machine_history spark;  /* of 1 each, drawn instead of the text */
+	struct machine_history spark;  /* drawn instead of the text */
+	double spark_max;              /* 1 unless set; 0 = the largest of them */
 	struct table_view_split split; /* likewise; full NAN = none */
 };
 

@@ -128,7 +128,7 @@ static const struct task_metric metrics[] = {
 	{ "LAYER", "its layer of scx_layered", METRIC_ID, SORT_LAYER, .width = 5, .rank = 14, .needs = METRIC_HAS_LAYERS, .number = layer_of },
 	{ "DSQ", "the dispatch queue that it came from last", METRIC_DSQ, SORT_DSQ, .width = 10, .most = 18, .rank = 13, .needs = METRIC_HAS_EXT, .number = dsq_of },
 	{ "CGROUP", "its cgroup", METRIC_LONG_TEXT, SORT_CGROUP, .width = 12, .most = 40, .rank = 19, .needs = METRIC_HAS_CGROUPS, .text = cgroup_of },
-	{ "COMMAND", "its command line", METRIC_LONG_TEXT, SORT_COMMAND, .width = 12, .most = 255, .rank = 24, .text = cmdline_of },
+	{ "COMMAND", "its command line", METRIC_LONG_TEXT, SORT_COMMAND, .width = 24, .most = 255, .rank = 11, .text = cmdline_of },
 };
 /* clang-format on */
 

@@ -79,6 +79,7 @@ struct screen {
 	bool is_following; /* draw() says whether selected_tid is followed; else row 0 is selected */
 	bool is_unselected; /* no row is: Enter is about something else */
 	uint32_t tick_ms;
+	bool has_spare; /* lines for the pressure of the machine; at the last draw that was not frozen */
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
 	uint8_t scheduler_page;       /* of the scheduler view */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/machine_play.h"
 #include "machine/machine_source.h"
 #include "machine/machine_verdict.h"
 #include "tui/app.h"
@@ -582,6 +583,7 @@ static void nothing_breaks_at_any_size(void **state)
 static void the_worst_wait_comes_before_the_rows(void **state)
 {
 	struct machine_verdict v = { "CPU 1: a [107] has waited 1s", 107, 1000000000, true };
+	const struct machine_play play = { .end_ns = 2, .position_ns = 1, .interval_ns = 1 };
 	struct harness *h = *state;
 
 	assert_non_null(strstr(drawn(h), "no wait has ended lately"));
@@ -609,6 +611,19 @@ static void the_worst_wait_comes_before_the_rows(void **state)
 	/* A wait that has ended is told, and rows come first; a click opens its thread. */
 	v.is_open = false;
 	assert_null(strstr(drawn(h), "Enter explains"));
+	/* The key is there, however long the sentence is. */
+	v.text =
+		"CPU 1: a [107] has waited 1s behind something that has a very long name, as things have";
+	v.is_open = true;
+	assert_non_null(strstr(drawn_at(h, 80, 24), "\xe2\x80\xa6; Enter explains\n"));
+	v.is_open = false;
+	/* In a recording it stays while that stands. */
+	h->machine.play = &play;
+	assert_null(strstr(drawn(h), "Enter explains"));
+	h->app.screen.is_frozen = true;
+	assert_non_null(strstr(drawn(h), "Enter explains"));
+	h->app.screen.is_frozen = false;
+	h->machine.play = NULL;
 	app_press(&h->app, &h->machine, (struct app_input){ .key = KEY_OF_CLICK, .x = 3, .y = 1 });
 	assert_string_equal(state_of(h), "Task");
 	/* No line where there is little room. */

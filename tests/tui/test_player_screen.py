@@ -79,6 +79,29 @@ def keys_seek_and_change_the_speed():
 
 
 @live.case
+def a_key_goes_to_the_next_of_the_longest_waits_and_enter_explains_it():
+    with terminal(120, 30) as term:
+        term.start("top", str(TRACE), "-r", "100")
+        term.keys("Space", "^")
+        bar = next(line for line in term.wait_for("◆").split("\n") if WHERE.match(line))
+        assert 1 <= bar.count("◆") <= 32, bar
+        seen = []
+        for key in (r"\;", r"\;", ":"):  # tmux takes a bare semicolon for its own
+            term.keys(key)
+            text = term.wait(lambda text, before=tuple(seen): re.search(r"wait \d+ of the \d+ longest: .* waited \S+", text)
+                             and (not before or where(term)[1] != before[-1]), "the next wait")
+            seen.append(where(term)[1])
+            assert "Enter explains" in text.split("\n")[1], text
+        assert seen[0] < seen[1] and seen[2] == seen[0], seen
+        tid = re.search(r"\[(\d+)\] waited", term.text().split("\n")[1])[1]  # the longest of that interval
+        term.keys("Enter")
+        text = term.wait_for("Where its waits went")
+        assert f"[{tid}] of process" in text and where(term)[1] == seen[2], text
+        term.keys("Escape")
+        term.wait_for("Enter explains")
+
+
+@live.case
 def other_views_can_be_shown_while_it_is_paused():
     with terminal(160, 40) as term:
         term.start("top", str(TRACE), "-r", "500")

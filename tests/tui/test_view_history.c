@@ -110,14 +110,15 @@ static void there_are_as_many_lines_as_make_sense(void **state)
 	struct screen s = { 0 };
 
 	(void)state;
-	expect_eq(cpu_history_height(&m, &s, 5), 0);
-	expect_eq(cpu_history_height(&m, &s, 6), 2 * 2 + 2);
-	expect_eq(cpu_history_height(&m, &s, 9), 2 * 3 + 2);
-	expect_eq(cpu_history_height(&m, &s, 100), 2 * 5 + 2);
+	expect_eq(cpu_history_height(&m, &s, 5, false), 0);
+	expect_eq(cpu_history_height(&m, &s, 6, false), 2 * 2 + 2);
+	expect_eq(cpu_history_height(&m, &s, 9, false), 2 * 3 + 2);
+	expect_eq(cpu_history_height(&m, &s, 100, false), 2 * 5 + 2);
+	expect_eq(cpu_history_height(&m, &s, 100, true), 2 * 9 + 2);
 	s.group = GROUP_LLC;
-	expect_eq(cpu_history_height(&m, &s, 100), 0);
+	expect_eq(cpu_history_height(&m, &s, 100, false), 0);
 	s = (struct screen){ .event = "perf:sw:page-faults" };
-	expect_eq(cpu_history_height(&m, &s, 100), 0);
+	expect_eq(cpu_history_height(&m, &s, 100, false), 0);
 }
 
 static void a_recording_knows_busy_alone(void **state)

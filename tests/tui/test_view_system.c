@@ -32,6 +32,7 @@ static void the_screens_are_as_they_were(void **state)
 	screen_golden("scheduler", &f.m, s, 20, 5, "tui-scheduler-20.txt");
 	screen_golden("memory", &f.m, s, 80, 24, "tui-memory-80.txt");
 	screen_golden("memory", &f.m, s, 20, 5, "tui-memory-20.txt");
+	screen_golden("memory", &f.m, s, 120, 38, "tui-memory-120.txt");
 	screen_golden("network", &f.m, s, 80, 10, "tui-network-80.txt");
 	screen_golden("network", &f.m, s, 20, 5, "tui-network-20.txt");
 	screen_golden("bpf", &f.m, s, 80, 10, "tui-bpf-80.txt");
@@ -125,6 +126,69 @@ static void memory_adds_up_and_unknown_is_not_zero(void **state)
 	line = screen_find(text, "CPU pressure");
 	assert_true(screen_has(line, "3.1"));
 	free(line);
+	free(text);
+}
+
+/* Where there is no room for all lines they scroll; as numbers alone all have room on the smallest screen. */
+static void every_line_of_memory_can_be_read(void **state)
+{
+	struct screen s = { 0 };
+	const struct view *v = view_find("memory");
+	char *text = screen_draw("memory", &f.m, &s, 80, 24);
+	int nr = v->rows(&f.m, &s);
+
+	(void)state;
+	expect_eq(nr, 32); /* all but the one that this kernel does not report */
+	assert_false(screen_has(text, "slab unreclaimable"));
+	free(text);
+	s.selected = nr - 1;
+	text = screen_draw("memory", &f.m, &s, 80, 24);
+	assert_true(screen_has(text, " swap  "));
+	assert_false(screen_has(text, " used  "));
+	free(text);
+	s.shape = SHAPE_TABLE;
+	text = screen_draw("memory", &f.m, &s, 80, 22);
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const words[] = { " used ", " swap ", "slab reclaimable",
+			                             "pages swapped out/s" };
+
+		assert_true(screen_has(text, words[i]));
+	}
+	assert_false(screen_has(text, "NFS unstable"));
+	free(text);
+}
+
+static void memory_and_networks_are_shown_over_time(void **state)
+{
+	static const double half[] = { 0.25, 0.5 }, bytes[] = { NAN, 1024, 4096 };
+	struct screen s = { .shape = SHAPE_SPARKS };
+	struct machine_net nets[3];
+	struct machine m = f.m;
+	char *text;
+
+	(void)state;
+	m.memory.past.used = (struct machine_history){ half, 2 };
+	m.memory.past.cpu_some = (struct machine_history){ half, 2 };
+	text = screen_draw("memory", &m, &s, 120, 40);
+	assert_true(screen_has(text, "last 500ms"));
+	assert_true(screen_has(text, " CPU pressure, some %: 3.1, up to 50.0 "));
+	assert_true(screen_has(text, "pages swapped out/s: - "));
+	free(text);
+	memcpy(nets, f.nets, sizeof(nets));
+	nets[2].rx_history = (struct machine_history){ bytes, 3 };
+	m.nets = nets;
+	text = screen_draw("network", &m, &s, 120, 40);
+	assert_true(screen_has(text, "in: 4.00K/s, up to 4.00K/s"));
+	assert_true(screen_has(text, " packets in: -/s"));
+	assert_false(screen_has(text, "INTERFACE"));
+	free(text);
+	s.shape = SHAPE_BARS;
+	text = screen_draw("network", &m, &s, 120, 40);
+	assert_true(screen_has(text, "INTERFACE") && screen_has(text, "in: 4.00K/s"));
+	free(text);
+	s.shape = SHAPE_TABLE;
+	text = screen_draw("network", &m, &s, 120, 40);
+	assert_true(screen_has(text, "INTERFACE") && !screen_has(text, "up to"));
 	free(text);
 }
 
@@ -236,6 +300,8 @@ int main(void)
 		cmocka_unit_test(every_queue_can_be_scrolled_to),
 		cmocka_unit_test(a_kernel_without_sched_ext_is_reported),
 		cmocka_unit_test(memory_adds_up_and_unknown_is_not_zero),
+		cmocka_unit_test(every_line_of_memory_can_be_read),
+		cmocka_unit_test(memory_and_networks_are_shown_over_time),
 		cmocka_unit_test(the_total_of_the_network_is_its_sum),
 		cmocka_unit_test(the_cost_of_programs_is_summed_in_the_title),
 		cmocka_unit_test(counts_of_the_heat_map_are_those_in_sight),

@@ -68,7 +68,10 @@ static void a_priority_that_is_not_known_is_not_shown_as_zero(void **state)
 	static const struct {
 		int32_t prio;
 		const char *shown;
-	} cases[] = { { MACHINE_NO_PRIO, "prio ?," }, { 0, "prio 0," }, { -1, "prio -1," } };
+	} cases[] = { { MACHINE_NO_PRIO, "priority ?," },
+		      { 0, "real-time priority 99," },
+		      { -1, "deadline," },
+		      { 130, "nice 10," } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -80,6 +83,28 @@ static void a_priority_that_is_not_known_is_not_shown_as_zero(void **state)
 		free(text);
 	}
 	f.threads[THREAD].prio = 120;
+}
+
+/* It is preempted only: what it waited for has the room. */
+static void without_wakers_there_is_no_table_of_them(void **state)
+{
+	struct machine_zoom none = *f.m.zoom;
+	const struct machine_zoom *zoom = f.m.zoom;
+	static const uint16_t sizes[][2] = { { 80, 24 }, { 45, 30 }, { 240, 70 } };
+
+	(void)state;
+	none.nr_wakers = 0;
+	none.other_wakers.count = 0;
+	f.m.zoom = &none;
+	for (size_t i = 0; i < 3; i++) {
+		char *text = draw(sizes[i][0], sizes[i][1]);
+
+		assert_null(strstr(text, "Woken by"));
+		assert_non_null(strstr(text, "Waited for"));
+		assert_non_null(strstr(text, "Last waits"));
+		free(text);
+	}
+	f.m.zoom = zoom;
 }
 
 /* Words that must stand in this order in one line. */
@@ -273,6 +298,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_screens_are_as_they_were),
 		cmocka_unit_test(a_priority_that_is_not_known_is_not_shown_as_zero),
+		cmocka_unit_test(without_wakers_there_is_no_table_of_them),
 		cmocka_unit_test(wakers_are_reported_with_the_waits_that_they_began),
 		cmocka_unit_test(rivals_are_reported_with_their_share_of_the_waiting),
 		cmocka_unit_test(waits_are_reported_with_waker_and_the_tasks_that_ran_meanwhile),

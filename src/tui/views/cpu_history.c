@@ -7,10 +7,11 @@
 #include "tui/measure.h"
 #include "tui/table_view.h"
 
-#define FRAME     2
-#define DOTS      4 /* of a cell, above each other */
-#define TALL_MOST 4 /* lines of a chart */
-#define LABEL     4
+#define FRAME      2
+#define DOTS       4 /* of a cell, above each other */
+#define TALL_MOST  4 /* lines of a chart, unless nothing else fills the screen */
+#define TALL_ALONE 8
+#define LABEL      4
 
 /* From the lowest up. What is busy beyond them is stolen, or of a recording, which knows no more. */
 enum part { PART_USER, PART_SYSTEM, PART_IRQ, PART_REST, PARTS };
@@ -26,8 +27,9 @@ static size_t nr_online(const struct machine *m)
 	return nr;
 }
 
-int cpu_history_height(const struct machine *m, const struct screen *s, int height)
+int cpu_history_height(const struct machine *m, const struct screen *s, int height, bool is_alone)
 {
+	int most = is_alone ? TALL_ALONE : TALL_MOST;
 	struct measure shown = measure_of(m, s);
 	int nr = (int)nr_online(m), tall;
 
@@ -36,7 +38,7 @@ int cpu_history_height(const struct machine *m, const struct screen *s, int heig
 	tall = (height - FRAME) / nr - 1; /* a line of each says how many wait */
 	if (tall < 1)
 		return 0;
-	return nr * ((tall < TALL_MOST ? tall : TALL_MOST) + 1) + FRAME;
+	return nr * ((tall < most ? tall : most) + 1) + FRAME;
 }
 
 /* back intervals ago; NAN = unknown. */

@@ -6,6 +6,6 @@
 
 #include "tui/view.h"
 
-/* Lines that it takes of so many, its frame included; 0 = it would say too little. */
-int cpu_history_height(const struct machine *m, const struct screen *s, int height);
+/* Lines that it takes of so many, its frame included, more where nothing else fills them; 0 = it would say too little. */
+int cpu_history_height(const struct machine *m, const struct screen *s, int height, bool is_alone);
 void cpu_history_draw(const struct machine *m, struct grid *g, struct area a);

@@ -1,5 +1,6 @@
 #include "tui/views/parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,26 +13,36 @@
 #define ROWS_FRAMES  12  /* that frames above each other need */
 #define ROWS_HEAT    8   /* below them a map of heat says little */
 #define ROWS_HISTORY 30  /* with fewer, tables need them */
+#define EIGHTHS      8
 
-/* What CPUs did over time, and the heat map, as far as there is room. */
-static void fill_below(const struct machine *m, const struct screen *s, struct grid *g,
-                       struct area a)
+/* What CPUs did over time, the heat map and pressure, as far as there is room. */
+static void fill_below(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
-	int height = cpu_history_height(m, s, m->heat.nr ? a.height / 2 : a.height);
+	bool has_heat = m->heat.nr > 0;
+	int height = cpu_history_height(m, s, has_heat ? a.height / 2 : a.height, !has_heat);
 
 	if (height)
 		cpu_history_draw(m, g, (struct area){ a.x, a.y, a.width, height });
 	a.y += height;
 	a.height -= height;
-	if (m->heat.nr && a.height >= ROWS_HEAT)
+	if (!s->is_frozen)
+		s->has_spare = !m->play && a.height >= PRESSURE_LINES + (has_heat ? ROWS_HEAT : 0);
+	if (s->has_spare && m->memory.past.cpu_some.nr) {
+		a.height -= PRESSURE_LINES;
+		pressure_draw(m, s, g,
+		              (struct area){ a.x, a.y + a.height, a.width, PRESSURE_LINES });
+	}
+	if (has_heat && a.height >= ROWS_HEAT)
 		heat_draw(m, s, g, a);
 }
 
-struct area parts_with_cpus(const struct machine *m, const struct screen *s, struct grid *g,
+struct area parts_with_cpus(const struct machine *m, struct screen *s, struct grid *g,
                             struct area a)
 {
 	int height;
 
+	if (!s->is_frozen)
+		s->has_spare = false;
 	if (a.height < ROWS_FRAMES) {
 		cpu_panel_line(m, s, g, (struct area){ a.x, a.y, a.width, 1 });
 		return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
@@ -55,7 +66,7 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
 	cpu_panel_draw(m, s, g, (struct area){ a.x, a.y, a.width, height });
 	a.y += height;
 	a.height -= height;
-	height = a.height >= ROWS_HISTORY ? cpu_history_height(m, s, a.height / 3) : 0;
+	height = a.height >= ROWS_HISTORY ? cpu_history_height(m, s, a.height / 3, false) : 0;
 	if (height)
 		cpu_history_draw(m, g, (struct area){ a.x, a.y, a.width, height });
 	return (struct area){ a.x, a.y + height, a.width, a.height - height };
@@ -163,4 +174,53 @@ void parts_right(const struct screen *s, char *out, size_t size)
 		snprintf(out, size, " filter: %s_ ", s->filter);
 	else if (s->filter[0])
 		snprintf(out, size, " filter: %s ", s->filter);
+}
+
+double parts_largest(const struct machine_history *h, int cells)
+{
+	double max = 0;
+
+	for (int i = 0; i < cells && (uint32_t)i < h->nr; i++)
+		max = fmax(max, h->values[h->nr - 1 - (uint32_t)i]);
+	return max;
+}
+
+/* A column of a chart: part is of its height. What is not 0 has an eighth of a cell. */
+static void draw_column(double part, enum style style, struct grid *g, struct area a)
+{
+	int eighths = part < 1 ? (int)(part * a.height * EIGHTHS + 0.5) : a.height * EIGHTHS;
+
+	if (eighths == 0)
+		eighths = 1;
+	for (int row = 0; row < a.height && eighths > row * EIGHTHS; row++) {
+		int here = eighths - row * EIGHTHS;
+
+		grid_fill(g, (struct area){ a.x, a.y + a.height - 1 - row, 1, 1 },
+		          style == STYLE_TEXT ? grid_band(part) : style,
+		          (uint32_t)(0x2580 + (here > EIGHTHS ? EIGHTHS : here)));
+	}
+}
+
+void parts_chart(const struct machine *m, const struct parts_chart *c, struct grid *g,
+                 struct area a)
+{
+	const struct machine_history *h = &c->of;
+	int inside = a.width > 4 ? a.width - 4 : 0;
+	int shown = h->nr < (uint32_t)inside ? (int)h->nr : inside;
+	char right[FORMAT_BYTES + 16], span[FORMAT_BYTES];
+	double max = c->max;
+	struct area in;
+
+	(void)snprintf(right, sizeof(right), " last %s ",
+	               format_ns(span, m->interval_s * shown * 1e9));
+	in = panel_begin(g, a, c->title, shown ? right : NULL);
+	if (!(max > 0))
+		max = parts_largest(h, in.width);
+	for (int i = 0; i < in.width && (uint32_t)i < h->nr; i++) {
+		double part = h->values[h->nr - 1 - (uint32_t)i] / max;
+
+		if (part > 0)
+			draw_column(part, c->style, g,
+			            (struct area){ in.x + in.width - 1 - i, in.y, 1, in.height });
+	}
 }

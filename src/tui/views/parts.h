@@ -4,10 +4,10 @@
 #include "tui/view.h"
 
 /*
- * CPUs at the right of wide screens, with the heat map below them where they leave room; on top of others, as a line on
- * small ones. What is left of the area.
+ * CPUs at the right of wide screens, with what they did, the heat map and pressure below them where they leave room; on
+ * top of others, as a line on small ones. What is left of the area.
  */
-struct area parts_with_cpus(const struct machine *m, const struct screen *s, struct grid *g,
+struct area parts_with_cpus(const struct machine *m, struct screen *s, struct grid *g,
                             struct area a);
 /* A line "name  value" with the value at the right. */
 void parts_value(struct grid *g, struct area a, const char *name, const char *value);
@@ -35,7 +35,21 @@ struct parts_rate {
 };
 bool parts_rate_act(const struct parts_rate *r, double *hz, struct screen *s, enum action action);
 
+/* Values over time, in a frame: the newest at the right, an interval to a cell. */
+struct parts_chart {
+	const char *title;
+	struct machine_history of; /* may be unknown */
+	double max;                /* as high as the frame; 0 = the largest in sight */
+	enum style style;          /* STYLE_TEXT = by the bands of their parts of max */
+};
+void parts_chart(const struct machine *m, const struct parts_chart *c, struct grid *g,
+                 struct area a);
+/* The largest of the newest values, as many as there are cells; 0 = none is known. */
+double parts_largest(const struct machine_history *h, int cells);
+
 void heat_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a);
+#define PRESSURE_LINES 8
+void pressure_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a);
 void memory_summary_draw(const struct machine *m, struct grid *g, struct area a);
 void network_summary_draw(const struct machine *m, const struct screen *s, struct grid *g,
                           struct area a);

@@ -8,7 +8,9 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	struct screen grouped = *s;
 
 	grouped.group = GROUP_LLC;
-	task_table_draw(m, s, g, parts_with_cpus(m, &grouped, g, a));
+	a = parts_with_cpus(m, &grouped, g, a);
+	s->has_spare = grouped.has_spare;
+	task_table_draw(m, s, g, a);
 }
 
 const struct view view_llc = {

@@ -8,6 +8,10 @@
 #include "tui/views/parts.h"
 #include "tui/views/views.h"
 
+#define NETS_MAX    64
+#define CHART_LINES 6 /* at least */
+#define TABLE_LEAST 7
+
 static const struct table_view_column columns[] = {
 	{ "INTERFACE", 9, 15, 0, true, false, false, 0, 0,
 	  CELL_OF(struct machine_net, name, TEXT, NONE) },
@@ -124,13 +128,85 @@ static void title_of(const struct machine *m, char title[static 96])
 	         format_bytes(tx, t.tx_bytes_per_s));
 }
 
+/* One direction of an interface: in bytes, or in packets. */
+static void draw_chart(const struct machine *m, const char *what, const struct machine_history *h,
+                       bool is_packets, struct grid *g, struct area a)
+{
+	double max = parts_largest(h, a.width - 4), now = h->nr ? h->values[h->nr - 1] : NAN;
+	char title[96], rate[FORMAT_BYTES], most[FORMAT_BYTES];
+
+	if (is_packets) {
+		format_count(rate, now, false);
+		format_count(most, max, false);
+	} else {
+		format_bytes(rate, now);
+		format_bytes(most, max);
+	}
+	snprintf(title, sizeof(title), max > 0 ? " %s: %s/s, up to %s/s " : " %s: %s/s ", what,
+	         rate, most);
+	parts_chart(m,
+	            &(struct parts_chart){ title, *h, 0, is_packets ? STYLE_MIDDLE : STYLE_USER },
+	            g, a);
+}
+
+/* In and out beside each other, of the interfaces with most traffic, as many as there is room for; packets where lines
+   are left. */
+static void draw_charts(const struct machine *m, const struct screen *s, struct grid *g,
+                        struct area a)
+{
+	const struct machine_net *all[NETS_MAX];
+	int nr = 0, lines = a.height / CHART_LINES, half = a.width / 2;
+	bool has_packets;
+
+	for (size_t i = 0; i < m->nr_nets && nr < NETS_MAX; i++)
+		if (is_shown(&m->nets[i], s))
+			all[nr++] = &m->nets[i];
+	qsort(all, (size_t)nr, sizeof(all[0]), by_traffic);
+	nr = nr < lines ? nr : lines;
+	has_packets = 2 * nr <= lines;
+	lines = has_packets ? 2 * nr : nr;
+	for (int i = 0; i < lines; i++) {
+		const struct machine_net *n = all[has_packets ? i / 2 : i];
+		bool is_packets = has_packets && i % 2;
+		int y = a.y + i * a.height / lines, end = a.y + (i + 1) * a.height / lines;
+		char what[48];
+
+		snprintf(what, sizeof(what), "%.15s %s", n->name ? n->name : "?",
+		         is_packets ? "packets in" : "in");
+		draw_chart(m, what, is_packets ? &n->rx_packets_history : &n->rx_history,
+		           is_packets, g, (struct area){ a.x, y, half, end - y });
+		snprintf(what, sizeof(what), "%.15s %s", n->name ? n->name : "?",
+		         is_packets ? "packets out" : "out");
+		draw_chart(m, what, is_packets ? &n->tx_packets_history : &n->tx_history,
+		           is_packets, g, (struct area){ a.x + half, y, a.width - half, end - y });
+	}
+}
+
+/* Lines of the table and its frame, as many as it has use for. */
+static int table_height(const struct machine *m, const struct screen *s, int height)
+{
+	int all = rows(m, s) + 4;
+
+	if (s->shape == SHAPE_TABLE || height < all + CHART_LINES)
+		return s->shape == SHAPE_TABLE || height < TABLE_LEAST + CHART_LINES ? height
+		                                                                     : height / 2;
+	return all;
+}
+
 static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
+	int height = s->shape == SHAPE_SPARKS && a.height >= CHART_LINES
+	                     ? 0
+	                     : table_height(m, s, a.height);
 	char title[96], right[96];
 
 	title_of(m, title);
 	parts_right(s, right, sizeof(right));
-	draw_table(m, s, g, panel_begin(g, a, title, right), true);
+	if (height)
+		draw_table(m, s, g,
+		           panel_begin(g, (struct area){ a.x, a.y, a.width, height }, title, right),
+		           true);
+	draw_charts(m, s, g, (struct area){ a.x, a.y + height, a.width, a.height - height });
 }
 
 void network_summary_draw(const struct machine *m, const struct screen *s, struct grid *g,
@@ -150,7 +226,7 @@ const struct view view_network = {
 	.id = "network",
 	.title = "Network",
 	.state = "Network",
-	.what = "interfaces: bytes and packets per second, errors, drops",
+	.what = "interfaces: bytes and packets per second, errors, drops, and over time",
 	.needs = MACHINE_NET,
 	.draw = draw,
 	.rows = rows,

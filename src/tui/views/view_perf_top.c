@@ -14,6 +14,7 @@
 
 #define WORTH_A_WORD 100U /* one in so many */
 #define WIDE         110  /* from here on the pane is beside the table */
+#define VERY_WIDE    150  /* from here on it may be half of the screen */
 #define HIGH         18   /* from here on below it */
 #define HAS_LAYERS   1U
 #define HAS_BARS     2U
@@ -293,7 +294,7 @@ static void split(const struct screen *s, struct area a, struct area *table, str
 	if (s->shape == SHAPE_TABLE)
 		return;
 	if (a.width >= WIDE) {
-		table->width = a.width * 11 / 20;
+		table->width = a.width < VERY_WIDE ? a.width * 13 / 20 : a.width * 11 / 20;
 		*pane = (struct area){ a.x + table->width, a.y, a.width - table->width, a.height };
 	} else if (a.height >= HIGH) {
 		table->height = a.height * 11 / 20;

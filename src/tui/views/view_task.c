@@ -18,7 +18,6 @@
 #define BAR_DECADES 6 /* from 1 us to 1 s */
 #define CHART_MIN   3
 #define CHART_MOST  8
-#define EIGHTHS     8
 #define OTHERS_MIN  7
 #define FACTS_LINES 17 /* facts, counts and distributions, with a frame; a zoom has one more */
 #define SHORT_LINES 9  /* distributions and what is most important */
@@ -53,21 +52,32 @@ static int draw_fact(struct grid *g, struct area a, int line, const char *name, 
 	return line + 1;
 }
 
+/* As the table of tasks has it in NI. */
+static const char *priority_of(const struct machine_task *t, char out[static FORMAT_BYTES])
+{
+	if (t->prio == MACHINE_NO_PRIO)
+		snprintf(out, FORMAT_BYTES, "priority ?");
+	else if (t->prio < 0)
+		snprintf(out, FORMAT_BYTES, "deadline");
+	else if (t->prio < 100)
+		snprintf(out, FORMAT_BYTES, "real-time priority %d", 99 - t->prio);
+	else
+		snprintf(out, FORMAT_BYTES, "nice %d", t->prio - 120);
+	return out;
+}
+
 static int draw_facts(const struct machine_task *t, struct grid *g, struct area a)
 {
-	char text[160], prio[16], run[FORMAT_BYTES], wait[FORMAT_BYTES];
+	char text[160], priority[FORMAT_BYTES], run[FORMAT_BYTES], wait[FORMAT_BYTES];
 	int line = 0;
 
-	if (t->prio == MACHINE_NO_PRIO)
-		snprintf(prio, sizeof(prio), "?");
-	else
-		snprintf(prio, sizeof(prio), "%d", t->prio);
-	snprintf(text, sizeof(text), "%c, %s, prio %s, %u thread%s", t->state,
-	         t->class_name ? t->class_name : "class ?", prio, t->nr_threads,
+	snprintf(text, sizeof(text), "%c, %s, %s, %u thread%s", t->state,
+	         t->class_name ? t->class_name : "class ?", priority_of(t, priority), t->nr_threads,
 	         t->nr_threads == 1 ? "" : "s");
 	line = draw_fact(g, a, line, "state", text);
-	snprintf(text, sizeof(text), "run %s%%  wait %s%%", format_percent(run, t->run),
-	         format_percent(wait, t->wait));
+	snprintf(text, sizeof(text), "run %s%s  wait %s%s", format_percent(run, t->run),
+	         isnan(t->run) ? "" : "%", format_percent(wait, t->wait),
+	         isnan(t->wait) ? "" : "%");
 	line = draw_fact(g, a, line, "time", text);
 	if (t->last_cpu >= 0)
 		snprintf(text, sizeof(text), "%d", t->last_cpu);
@@ -152,34 +162,10 @@ static void draw_dists(const struct machine_task *t, const struct screen *s, str
 	                s, g, (struct area){ a.x, a.y, a.width, a.height < 5 ? a.height : 5 });
 }
 
-/* A spark of several rows, the newest at the right. */
-static void draw_chart(const struct machine_history *h, double max, struct grid *g, struct area a)
-{
-	for (int i = 0; i < a.width && (uint32_t)i < h->nr; i++) {
-		double part = h->values[h->nr - 1 - (uint32_t)i] / max;
-		int eighths = 0;
-
-		if (part > 0)
-			eighths = part < 1 ? (int)(part * a.height * EIGHTHS + 0.5)
-			                   : a.height * EIGHTHS;
-		if (part > 0 && eighths == 0)
-			eighths = 1;
-		for (int row = 0; row < a.height && eighths > row * EIGHTHS; row++) {
-			int here = eighths - row * EIGHTHS;
-
-			grid_fill(g,
-			          (struct area){ a.x + a.width - 1 - i, a.y + a.height - 1 - row, 1,
-			                         1 },
-			          grid_band(part),
-			          (uint32_t)(0x2580 + (here > EIGHTHS ? EIGHTHS : here)));
-		}
-	}
-}
-
 static void draw_history(const struct machine *m, const struct machine_task *t, struct grid *g,
                          struct area a)
 {
-	char title[64], right[64], span[FORMAT_BYTES], most[FORMAT_BYTES];
+	char title[64], most[FORMAT_BYTES];
 	double max = 1;
 
 	/* A process may run on several CPUs. */
@@ -187,11 +173,7 @@ static void draw_history(const struct machine *m, const struct machine_task *t, 
 		if (t->run_history.values[i] > max)
 			max = ceil(t->run_history.values[i]);
 	snprintf(title, sizeof(title), " Run, up to %s%% ", format_percent(most, max));
-	snprintf(right, sizeof(right), " last %s ",
-	         format_ns(span, m->interval_s * t->run_history.nr * 1e9));
-	a = panel_begin(g, a, title, right);
-	if (a.height > 0)
-		draw_chart(&t->run_history, max, g, a);
+	parts_chart(m, &(struct parts_chart){ title, t->run_history, max, STYLE_TEXT }, g, a);
 }
 
 /* Threads that last ran where it did: it may have waited for them. */

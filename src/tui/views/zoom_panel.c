@@ -277,7 +277,7 @@ static void draw_waits(const struct machine_zoom *z, const struct screen *s, str
 		snprintf(right, sizeof(right), " %s events missed in %s ",
 		         format_count(count, (double)z->missed, s->is_localized), over);
 	else
-		snprintf(right, sizeof(right), " thread %u, for %s, %s moves ", z->tid, over,
+		snprintf(right, sizeof(right), " thread %u, for %s, %s migrations ", z->tid, over,
 		         format_count(count, (double)z->migrations, s->is_localized));
 	draw_table((struct table_view){ .columns = wait_columns,
 	                                .nr_columns = NR(wait_columns),
@@ -290,25 +290,34 @@ void zoom_panel_draw(const struct machine_zoom *z, const struct screen *s, struc
                      struct area a)
 {
 	int tables = a.height * 2 / 5, left = a.width / 2;
+	/* A thread that nothing wakes is preempted only: an empty table would take half of the screen. */
+	bool has_wakers = z->nr_wakers || z->other_wakers.count;
 
 	tables = tables > TABLES_MOST ? TABLES_MOST : tables;
 	if (a.height < ZOOM_PANEL_LEAST)
 		return;
 	if (a.height < 2 * TABLES_MIN) {
-		draw_wakers(z, s, g, (struct area){ a.x, a.y, left, a.height });
+		left = has_wakers ? left : 0;
+		if (left)
+			draw_wakers(z, s, g, (struct area){ a.x, a.y, left, a.height });
 		draw_waits(z, s, g, (struct area){ a.x + left, a.y, a.width - left, a.height });
 		return;
 	}
 	if (a.width < 2 * SIDE_WIDTH || tables < TABLES_MIN) {
 		/* One above the other; the waits need most of the lines. */
 		tables = a.height / 3;
-		draw_wakers(z, s, g, (struct area){ a.x, a.y, a.width, tables });
+		if (has_wakers)
+			draw_wakers(z, s, g, (struct area){ a.x, a.y, a.width, tables });
+		else
+			a = (struct area){ a.x, a.y - tables, a.width, a.height + tables };
 		draw_rivals(z, s, g, (struct area){ a.x, a.y + tables, a.width, tables });
 		draw_waits(z, s, g,
 		           (struct area){ a.x, a.y + 2 * tables, a.width, a.height - 2 * tables });
 		return;
 	}
-	draw_wakers(z, s, g, (struct area){ a.x, a.y, left, tables });
+	left = has_wakers ? left : 0;
+	if (left)
+		draw_wakers(z, s, g, (struct area){ a.x, a.y, left, tables });
 	draw_rivals(z, s, g, (struct area){ a.x + left, a.y, a.width - left, tables });
 	draw_waits(z, s, g, (struct area){ a.x, a.y + tables, a.width, a.height - tables });
 }
