@@ -193,7 +193,7 @@ def meminfo():
 
 def size_of(text, name):
     """The bytes of a line of memory."""
-    found = re.search(rf"(?:^|  ){name} +([0-9.]+)([KMGTB])\b", text, re.MULTILINE)
+    found = re.search(rf"(?:^|  ) ?{name} +([0-9.]+)([KMGTB])\b", text, re.MULTILINE)
     return float(found[1]) * 1024 ** "BKMGT".index(found[2])
 
 
