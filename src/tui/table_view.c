@@ -9,7 +9,7 @@
 #define ELLIPSIS         0x2026
 #define LOCALIZED_WIDER  2
 #define FRAME_MIN_WIDTH  24
-#define FRAME_MIN_HEIGHT 5
+#define FRAME_MIN_HEIGHT 4
 #define FRAME_PADDED     40
 #define GENEROUS         4
 #define GROWTH           8

@@ -155,6 +155,17 @@ static double largest_of(const struct machine *m, int width)
 	return max;
 }
 
+/* Intervals that are known, of those for which there is room. */
+static double longest_of(const struct machine *m, int room)
+{
+	uint32_t longest = 0;
+
+	for (size_t i = 0; i < m->nr_cpus; i++)
+		if (m->cpus[i].busy_history.nr > longest)
+			longest = m->cpus[i].busy_history.nr;
+	return room < 0 ? 0 : fmin(longest, room);
+}
+
 static void draw_legend(const struct machine *m, double max, struct grid *g, struct area a)
 {
 	bool has_parts = m->nr_cpus && m->cpus[0].user_history.nr;
@@ -181,7 +192,7 @@ void cpu_history_draw(const struct machine *m, struct grid *g, struct area a)
 	double max = largest_of(m, width > 0 ? width : 0);
 
 	(void)snprintf(right, sizeof(right), " last %s ",
-	               format_ns(span, m->interval_s * 2 * width * 1e9));
+	               format_ns(span, m->interval_s * longest_of(m, 2 * width) * 1e9));
 	in = panel_begin(g, a, " CPUs over time ", right);
 	tall = nr ? in.height / nr - 1 : 0;
 	if (tall < 1 || width < 1)

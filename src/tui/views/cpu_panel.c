@@ -18,7 +18,8 @@
 #define GAP           2
 #define GOOD_CELL     38 /* the smallest width for a bar with label and number */
 #define DETAILS_CELLS 64 /* from here on a group has room for its extremes */
-#define PANEL_MIN     5
+#define PANEL_MIN     4
+#define TABLE_MIN     5
 
 static const char *const group_names[] = { "CPU", "LLC", "Node" };
 
@@ -78,6 +79,15 @@ static int draw_pressure(const struct cpu_item *i, struct grid *g, struct area a
 	return PRESS_CELLS;
 }
 
+/* Machines that report no frequency need no room for it. */
+static bool has_mhz(const struct cpu_items *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (!isnan(c->items[i].mhz))
+			return true;
+	return false;
+}
+
 /* Label, bar or spark, number, and what else there is room for. */
 static void draw_gauge(const struct cpu_items *c, const struct cpu_item *i, const struct screen *s,
                        enum view_group group, struct grid *g, struct area a)
@@ -94,7 +104,7 @@ static void draw_gauge(const struct cpu_items *c, const struct cpu_item *i, cons
 	}
 	if (group != GROUP_CPU && a.width >= DETAILS_CELLS)
 		right -= draw_details(&c->what, i, g, a);
-	if (s->has_freq && right - x >= BAR_MIN + 1 + cells + FREQ_CELLS) {
+	if (s->has_freq && has_mhz(c) && right - x >= BAR_MIN + 1 + cells + FREQ_CELLS) {
 		right -= FREQ_CELLS;
 		grid_right(g, right, a.y, FREQ_CELLS, STYLE_DIM, format_mhz(value, i->mhz));
 	}
@@ -322,6 +332,8 @@ static int panel_height(size_t nr, int width, const struct screen *s)
 	if (columns < 1 || s->group != GROUP_CPU || s->shape == SHAPE_TABLE)
 		columns = 1;
 	height = ((int)nr + columns - 1) / columns + (s->shape == SHAPE_TABLE ? 3 : 2);
+	if (s->shape == SHAPE_TABLE && height < TABLE_MIN)
+		return TABLE_MIN;
 	return height < PANEL_MIN ? PANEL_MIN : height;
 }
 

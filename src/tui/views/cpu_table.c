@@ -15,7 +15,8 @@ enum {
 	HAS_WAIT = 8,
 	HAS_UNCORE = 16,
 	HAS_PRESSURE = 32,
-	HAS_RATE = 64
+	HAS_RATE = 64,
+	HAS_MHZ = 128
 };
 
 CELL(cell_bar)
@@ -73,7 +74,8 @@ static const struct table_view_column columns[] = {
 	  CELL_OF(struct cpu_item, iowait, PERCENT, DIM_0) },
 	{ "STEAL", 5, 0, 17, false, false, false, 0, 0,
 	  CELL_OF(struct cpu_item, steal, PERCENT, DIM_0) },
-	{ "FREQ", 5, 0, 11, false, false, false, 0, 0, CELL_OF(struct cpu_item, mhz, MHZ, NONE) },
+	{ "FREQ", 5, 0, 11, false, false, false, 0, HAS_MHZ,
+	  CELL_OF(struct cpu_item, mhz, MHZ, NONE) },
 	{ "UNCORE", 6, 0, 1, false, false, false, 0, HAS_UNCORE,
 	  CELL_OF(struct cpu_item, uncore_mhz, MHZ, NONE) },
 	{ "HWPRES", 6, 0, 1, false, false, false, 0, HAS_PRESSURE,
@@ -144,6 +146,7 @@ void cpu_table_draw(const struct cpu_items *c, const struct screen *s, enum view
 	for (size_t i = 0; i < c->nr; i++) {
 		rows[i] = &c->items[i];
 		has |= c->items[i].wait.count ? HAS_WAIT : 0;
+		has |= !isnan(c->items[i].mhz) ? HAS_MHZ : 0;
 		has |= s->has_uncore && !isnan(c->items[i].uncore_mhz) ? HAS_UNCORE : 0;
 		has |= s->has_pressure && !isnan(c->items[i].hw_pressure) ? HAS_PRESSURE : 0;
 	}
