@@ -63,6 +63,8 @@ void app_verdict_draw(const struct app *a, const struct machine *m, struct grid 
 	table_view_text(g, 1, line.y, room, style, v->text);
 	if (is_chosen && room > 0)
 		grid_text(g, 1 + x, line.y, g->width - 1 - x, style, key);
-	if (is_chosen)
+	if (is_chosen) {
 		grid_select(g, line);
+		grid_paint(g, line, style); /* blanks, too: it is one sentence */
+	}
 }

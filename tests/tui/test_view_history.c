@@ -114,7 +114,7 @@ static void there_are_as_many_lines_as_make_sense(void **state)
 	expect_eq(cpu_history_height(&m, &s, 6, false), 2 * 2 + 2);
 	expect_eq(cpu_history_height(&m, &s, 9, false), 2 * 3 + 2);
 	expect_eq(cpu_history_height(&m, &s, 100, false), 2 * 5 + 2);
-	expect_eq(cpu_history_height(&m, &s, 100, true), 2 * 9 + 2);
+	expect_eq(cpu_history_height(&m, &s, 100, true), 2 * 17 + 2);
 	s.group = GROUP_LLC;
 	expect_eq(cpu_history_height(&m, &s, 100, false), 0);
 	s = (struct screen){ .event = "perf:sw:page-faults" };

@@ -10,7 +10,7 @@
 #define FRAME      2
 #define DOTS       4 /* of a cell, above each other */
 #define TALL_MOST  4 /* lines of a chart, unless nothing else fills the screen */
-#define TALL_ALONE 8
+#define TALL_ALONE 16
 #define LABEL      4
 
 /* From the lowest up. What is busy beyond them is stolen, or of a recording, which knows no more. */

@@ -12,27 +12,38 @@
 #define WIDE         130 /* from here on two halves are wider than 64 cells */
 #define ROWS_FRAMES  12  /* that frames above each other need */
 #define ROWS_HEAT    8   /* below them a map of heat says little */
-#define ROWS_HISTORY 30  /* with fewer, tables need them */
+#define ROWS_STEP    4
+#define ROWS_CHART   8  /* likewise what CPUs did */
+#define ROWS_HISTORY 30 /* with fewer, tables need them */
 #define EIGHTHS      8
 
 /* What CPUs did over time, the heat map and pressure, as far as there is room. */
 static void fill_below(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
-	bool has_heat = m->heat.nr > 0;
-	int height = cpu_history_height(m, s, has_heat ? a.height / 2 : a.height, !has_heat);
+	int heat = m->heat.nr ? heat_height(m) : 0, height;
+	bool has_pressure;
 
+	heat = heat < ROWS_HEAT && heat ? ROWS_HEAT : heat;
+	/* In steps: one more of its lines must not move what is above it. */
+	heat = (heat + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
+	heat = heat > a.height / 2 ? a.height / 2 : heat;
+	/* Before they are measured they have their room, too. */
+	has_pressure = !m->play && a.height >= ROWS_CHART + heat + PRESSURE_LINES;
+	if (!s->is_frozen)
+		s->has_spare = has_pressure;
+	if (has_pressure) {
+		a.height -= PRESSURE_LINES;
+		if (m->memory.past.cpu_some.nr)
+			pressure_draw(m, s, g,
+			              (struct area){ a.x, a.y + a.height, a.width,
+			                             PRESSURE_LINES });
+	}
+	height = cpu_history_height(m, s, a.height - heat, true);
 	if (height)
 		cpu_history_draw(m, g, (struct area){ a.x, a.y, a.width, height });
 	a.y += height;
 	a.height -= height;
-	if (!s->is_frozen)
-		s->has_spare = !m->play && a.height >= PRESSURE_LINES + (has_heat ? ROWS_HEAT : 0);
-	if (s->has_spare && m->memory.past.cpu_some.nr) {
-		a.height -= PRESSURE_LINES;
-		pressure_draw(m, s, g,
-		              (struct area){ a.x, a.y + a.height, a.width, PRESSURE_LINES });
-	}
-	if (has_heat && a.height >= ROWS_HEAT)
+	if (heat && a.height >= ROWS_HEAT)
 		heat_draw(m, s, g, a);
 }
 

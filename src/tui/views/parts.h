@@ -47,6 +47,7 @@ void parts_chart(const struct machine *m, const struct parts_chart *c, struct gr
 /* The largest of the newest values, as many as there are cells; 0 = none is known. */
 double parts_largest(const struct machine_history *h, int cells);
 
+int heat_height(const struct machine *m); /* that it has use for, with its frame */
 void heat_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a);
 #define PRESSURE_LINES 8
 void pressure_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a);

@@ -9,6 +9,7 @@
 #define LABEL_CELLS 7
 #define COUNT_CELLS 6
 #define NS_PER_US   1000.0
+#define FRAME_LINES 3 /* the times, too */
 
 /* Shades besides colours: heat is seen without them, too. */
 static const uint32_t shades[HEAT_LEVELS] = { 0xb7,   0x2591, 0x2591, 0x2592, 0x2592,
@@ -150,6 +151,13 @@ static void draw_map(const struct machine *m, const struct screen *s, struct gri
 	if (a.height > height)
 		draw_times(m, &scale, g,
 		           (struct area){ a.x + LABEL_CELLS + 1, a.y + height, width, 1 });
+}
+
+int heat_height(const struct machine *m)
+{
+	struct scale scale = scale_of(&m->heat, 0, 0);
+
+	return scale.lines + FRAME_LINES;
 }
 
 void heat_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a)
