@@ -134,6 +134,11 @@ void machine_source_close(struct machine_source *s)
 	free(s);
 }
 
+bool machine_source_is_attaching(const struct machine_source *s)
+{
+	return s->attach != NULL;
+}
+
 static void refuse_latency(struct machine_source *s, const struct diag *why)
 {
 	s->is_latency_refused = true;

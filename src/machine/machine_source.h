@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -40,7 +41,9 @@ struct machine_source_cfg {
 
 MUST_USE int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
                                  struct machine_source **out);
-void machine_source_close(struct machine_source *s); /* NULL is fine */
+void machine_source_close(
+	struct machine_source *s); /* NULL is fine; waits for programs that are being attached */
+bool machine_source_is_attaching(const struct machine_source *s);
 /* The interval since the last refresh, as far as requested; lent until the next. */
 MUST_USE int machine_source_refresh(struct machine_source *s, const struct machine_request *request,
                                     struct diag *d, const struct machine **out);

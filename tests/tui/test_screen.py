@@ -239,6 +239,24 @@ def signals_leave_the_terminal_as_it_was():
 
 
 @live.case
+def it_ends_at_once_while_programs_are_attached():
+    live.need_live()
+    with terminal() as term:
+        term.start("top")
+        live.expect("source: /proc" in term.text() or "source" not in term.text(), term.text())
+        held = family(term.pid())
+        start = time.monotonic()
+        term.keys("C-c")
+        term.wait_for("ended=0")
+        live.expect(time.monotonic() - start < 1.5, "it waits for its programs")
+        term.check_restored(0)
+        end = time.monotonic() + live.WAIT_S
+        while any(pathlib.Path(f"/proc/{pid}").exists() for pid in held) and time.monotonic() < end:
+            time.sleep(0.1)
+        live.expect(not any(pathlib.Path(f"/proc/{pid}").exists() for pid in held), "processes are left")
+
+
+@live.case
 def a_killed_screen_leaves_nothing_that_records():
     with terminal() as term:
         if not live.CAN_RUN:
