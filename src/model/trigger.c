@@ -24,7 +24,7 @@ const char *const trigger_kind_names[TRIGGER_KINDS + 1] = {
 	[TRIGGER_LOST] = "lost",
 	[TRIGGER_UPROBE] = "uprobe",
 	[TRIGGER_SCX_EJECT] = "scx-eject",
-	[TRIGGER_USER] = "sigusr2",
+	[TRIGGER_USER] = "requested",
 };
 
 static const char usage[] = "write it as wakeup-latency>5ms or slice>20ms,comm=nginx*,pid=123";

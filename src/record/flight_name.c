@@ -69,7 +69,7 @@ char *flight_reason(char *buf, size_t size, const struct trigger_hit *hit)
 	char value[32], comm[2 * EV_COMM_LEN];
 
 	if (hit->kind == TRIGGER_USER) {
-		(void)snprintf(buf, size, "asked for by SIGUSR2");
+		(void)snprintf(buf, size, "on request");
 		return buf;
 	}
 	text_printable(comm, sizeof(comm), hit->comm, EV_COMM_LEN);

@@ -117,7 +117,7 @@ static void other_words_are_shown_with_the_nearest(void **state)
 	assert_string_equal(d.hint, "did you mean 'sleep'?");
 	expect_refused("wakeup-latency", "has no '>'");
 	expect_refused("", "has no '>'");
-	expect_refused("sigusr2>1s", "is not a trigger");
+	expect_refused("requested>1s", "is not a trigger");
 	expect_refused("\033[1m>1s", "'?[1m' is not a trigger");
 }
 

@@ -55,8 +55,8 @@ static void a_manual_trigger_has_no_value_and_no_task(void **state)
 
 	(void)state;
 	assert_string_equal(flight_name(buf, sizeof(buf), "web", &when, &hit),
-	                    "web-20261115T053012-sigusr2");
-	assert_string_equal(flight_reason(buf, sizeof(buf), &hit), "asked for by SIGUSR2");
+	                    "web-20261115T053012-requested");
+	assert_string_equal(flight_reason(buf, sizeof(buf), &hit), "on request");
 }
 
 static void what_does_not_fit_is_cut(void **state)

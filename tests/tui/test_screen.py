@@ -461,7 +461,7 @@ def what_happened_before_the_key_is_recorded_too():
         time.sleep(0.2)
         term.keys("w")
         term.wait_for("writing the last 4.0 s and the next 0.1 s")
-        term.wait_for("asked for by SIGUSR2")
+        term.wait_for("on request")
         path, = term.folder.glob("mine-*.pftrace")
         reported = subprocess.run([live.SCHEDSCOPE, "query", str(path), "--comm", name, "--json"], capture_output=True, text=True,
                               timeout=60, check=True).stdout
