@@ -13,9 +13,9 @@
 #include "model/event_log.h"
 #include "query/event_fields.h"
 #include "query/query.h"
+#include "render/events_text.h"
 #include "render/report_json.h"
 #include "render/report_lines.h"
-#include "render/report_text.h"
 
 #define REPORT_BYTES  ((size_t)4 << 30)
 #define DEFAULT_LIMIT 100
@@ -47,8 +47,8 @@ static const struct opt options[] = {
 		"only these events: sched_switch, sched_waking, softirq, ..., all", .heading = "Which events", .list = "events"),
 	OPT_LIST('w', "where", "CONDITION", struct query_args, where,
 		"only events matching a field condition: next_pid=12, prio<100, comm~ngin",
-		.details = "Operators are = != > < >= <= and ~ (contains). Given more than once, all must hold. "
-			   "--fields lists the fields."),
+		.details = "Operators are = != > < >= <= and ~, which takes a part of a text, a glob about all of it (comm~ngin*), or /REGEX/. "
+			   "Given more than once, all must hold. --fields lists the fields."),
 	TRACE_ARGS_OPTIONS(struct query_args, rows),
 	OPT_U64(0, "offset", "N", struct query_args, offset, 0, UINT64_MAX, "skip the first N"),
 	OPT_FLAG('a', "all", struct query_args, wants_all, "no limit; without it 100 rows are shown"),
@@ -183,37 +183,26 @@ static int make_query(const struct query_args *args, struct query *q, struct dia
 	return err;
 }
 
-/* Of events of several types each line has its own fields; then how many there are. */
-static int show_mixed(const struct report_node *root, const struct report_node *rows)
-{
-	const struct report_node *all = report_at(root, "total_matched");
-	const struct report_node *shown = report_at(root, "returned_count");
-	int err = report_events_text(rows, stdout);
-
-	if (all && shown && shown->u64 < all->u64)
-		printf("%" PRIu64 " of %" PRIu64 " events: --all shows the rest, --event fewer\n",
-		       shown->u64, all->u64);
-	return err;
-}
-
-static int show(const struct report_node *root, enum query_shape shape, struct diag *d)
+static int show(const struct report_node *root, const struct source *s, enum query_shape shape,
+                struct diag *d)
 {
 	const struct report_node *rows = report_at(root, "events");
+	const struct report_node *total = report_at(root, "total_matched");
 	struct report_text_cfg cfg = { .width = trace_args_width(),
-		                       .is_utf8 = trace_args_is_utf8() };
+		                       .is_utf8 = trace_args_is_utf8(),
+		                       .is_colored = trace_args_is_colored(),
+		                       .clock = { true, s->start_ns } };
 	struct json_writer w;
 	int err;
 
-	if (shape == QUERY_TABLE && rows && !rows->first) {
+	if (shape == QUERY_TABLE && total && !total->u64) {
 		puts("No event matches. 'schedscope query --fields' lists events and their fields.");
 		return cli_written(0, d);
 	}
 	if (!rows)
 		rows = report_at(root, "aggregation.groups");
-	if (shape == QUERY_TABLE && rows && report_is_mixed(rows)) {
-		err = show_mixed(root, rows);
-	} else if (shape == QUERY_TABLE) {
-		err = report_text(root, &cfg, stdout);
+	if (shape == QUERY_TABLE) {
+		err = events_text(root, &cfg, stdout);
 	} else if (shape == QUERY_JSON || !rows) {
 		jw_init(&w, stdout, true);
 		report_json(&w, NULL, root);
@@ -241,7 +230,8 @@ static int answer(const struct query_args *args, const struct source *s, struct 
 	if (err)
 		return diag_set(d, err, "ask for less with --limit, --from and --to",
 		                "the answer is too large");
-	return show(report_root(r), args->is_json ? QUERY_JSON : (enum query_shape)args->shape, d);
+	return show(report_root(r), s, args->is_json ? QUERY_JSON : (enum query_shape)args->shape,
+	            d);
 }
 
 /* What SQL says itself. */

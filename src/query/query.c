@@ -60,7 +60,8 @@ static bool meets(const struct source *s, const struct ev_hdr *rec, const struct
 	if (!event_value(s, rec, c->field, &v))
 		return false;
 	if (v.is_text && c->op == QUERY_CONTAINS)
-		return strstr(v.text, c->text) != NULL;
+		return c->match ? match_any(c->match, v.text, strlen(v.text))
+		                : strstr(v.text, c->text) != NULL;
 	if (v.is_text)
 		return compare_order(strcmp(v.text, c->text), c->op);
 	return c->is_number && compare_order(number_order(&v, c), c->op);
@@ -413,13 +414,38 @@ static int run(const struct source *s, const struct query *q, struct report *r, 
 }
 
 /* Once for all events. */
-static int compile_comm(const char *pattern, struct diag *d, struct match **out)
+static int compile(const char *pattern, struct diag *d, struct match **out)
 {
 	SCOPED(scoped_free) char *regex = NULL;
 
 	if (name_pattern_regex(pattern, &regex))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	return match_new((const char *const[]){ regex }, 1, d, out);
+}
+
+/* A part of a text may hold anything that does not make it a pattern. */
+static int compile_conditions(struct query *q, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < q->nr_where && !err; i++) {
+		struct query_condition *c = &q->where[i];
+		enum name_pattern_kind kind = name_pattern_kind(c->text);
+
+		if (c->is_pattern && (kind == NAME_PATTERN_GLOB || kind == NAME_PATTERN_REGEX))
+			err = compile(c->text, d, &c->match);
+	}
+	return err;
+}
+
+static void release(struct query *q)
+{
+	for (size_t i = 0; i < q->nr_where; i++) {
+		match_free(q->where[i].match);
+		q->where[i].match = NULL;
+	}
+	q->cgroups = NULL;
+	q->comm_match = NULL;
 }
 
 int query_run(const struct source *s, struct query *q, struct report *r, struct diag *d)
@@ -431,12 +457,13 @@ int query_run(const struct source *s, struct query *q, struct report *r, struct 
 	if (!err && q->cgroup)
 		err = cgroups_pick(s, q->cgroup, d, &cgroups);
 	if (!err && q->comm && name_pattern_kind(q->comm) == NAME_PATTERN_REGEX)
-		err = compile_comm(q->comm, d, &comm);
+		err = compile(q->comm, d, &comm);
+	if (!err)
+		err = compile_conditions(q, d);
 	q->cgroups = cgroups;
 	q->comm_match = comm;
 	if (!err)
 		err = run(s, q, r, d);
-	q->cgroups = NULL;
-	q->comm_match = NULL;
+	release(q);
 	return err;
 }

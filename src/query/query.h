@@ -23,13 +23,17 @@
 
 enum query_op { QUERY_EQ, QUERY_NE, QUERY_GT, QUERY_LT, QUERY_GE, QUERY_LE, QUERY_CONTAINS };
 
+struct match;
+
 struct query_condition {
 	char field[QUERY_NAME_LEN];
 	enum query_op op;
 	char text[QUERY_VALUE_LEN]; /* as given */
 	bool is_number;
-	int64_t number; /* larger ones are held as the largest */
-	uint64_t whole; /* the same where it is not negative */
+	int64_t number;      /* larger ones are held as the largest */
+	uint64_t whole;      /* the same where it is not negative */
+	bool is_pattern;     /* of "~": what is a glob or an expression is taken as one */
+	struct match *match; /* the same: filled in by query_run() */
 };
 
 enum query_fn {
@@ -45,8 +49,6 @@ enum query_fn {
 };
 
 /* Zeroed, with cpu and tid set to EVENT_LOG_ANY, it takes all. */
-struct match;
-
 struct query {
 	uint64_t kinds; /* 0 = all events */
 	uint32_t cpu;
@@ -72,7 +74,10 @@ struct query {
 	uint64_t offset;
 };
 
-/* "next_pid=12", "prev_comm~ngin", "prio<100"; operators = != > < >= <= ~ (contains). */
+/*
+ * "next_pid=12", "prev_comm~ngin", "prio<100"; operators = != > < >= <= and ~, whose value is a part of the text, or a glob or an
+ * expression as base/name_pattern has them.
+ */
 MUST_USE int query_parse_where(const char *text, struct query *q, struct diag *d);
 /* scxtop's operator names: equal, not_equal, greater_than, ..., contains. False for another. */
 bool query_op_by_name(const char *name, enum query_op *out);

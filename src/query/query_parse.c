@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_pattern.h"
 #include "query/event_fields.h"
 
 static const struct {
@@ -100,6 +101,18 @@ int query_add_where(struct query *q, const char *field, enum query_op op, const 
 	return add_where(q, field, strlen(field), op, value, d);
 }
 
+static int add_pattern(struct query *q, const char *field, size_t len, const char *pattern,
+                       struct diag *d)
+{
+	int err = name_pattern_check(pattern, d);
+
+	if (!err)
+		err = add_where(q, field, len, QUERY_CONTAINS, pattern, d);
+	if (!err)
+		q->where[q->nr_where - 1].is_pattern = true;
+	return err;
+}
+
 int query_parse_where(const char *text, struct query *q, struct diag *d)
 {
 	size_t len = strcspn(text, "!<>=~");
@@ -107,8 +120,11 @@ int query_parse_where(const char *text, struct query *q, struct diag *d)
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		size_t sign = strlen(ops[i].sign);
 
-		if (!strncmp(text + len, ops[i].sign, sign))
-			return add_where(q, text, len, ops[i].op, text + len + sign, d);
+		if (strncmp(text + len, ops[i].sign, sign) != 0)
+			continue;
+		return ops[i].op == QUERY_CONTAINS
+		               ? add_pattern(q, text, len, text + len + sign, d)
+		               : add_where(q, text, len, ops[i].op, text + len + sign, d);
 	}
 	return diag_set(d, -EINVAL, "write FIELD=VALUE; operators are = != > < >= <= ~",
 	                "'%.64s' is not a condition", text);

@@ -1,13 +1,12 @@
 /*
- * render/report_lines — the rows of a report, each for itself: one JSON object per line, CSV, or a line of words.
+ * render/report_lines — the rows of a report for programs: one JSON object per line, or CSV.
  *
  * CSV is that of RFC 4180 with a header; members of an object in a row are columns of their own, and the columns are
  * the members of all rows, in the order in which they first appear. What a row does not have, and null, is empty.
- * Names are untrusted: in CSV and words, what a terminal would obey becomes '?'; JSON escapes it.
+ * Names are untrusted: in CSV, what a terminal would obey becomes '?'; JSON escapes it.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "analyze/report.h"
@@ -16,8 +15,3 @@
 /* rows is an array of objects. 0, -ENOMEM or -EIO. */
 MUST_USE int report_jsonl(const struct report_node *rows, FILE *out);
 MUST_USE int report_csv(const struct report_node *rows, FILE *out);
-
-/* Whether these are events of different types, of which a table would show the columns of some only. */
-bool report_is_mixed(const struct report_node *rows);
-/* Events as "time cpu type name=value ...". */
-MUST_USE int report_events_text(const struct report_node *rows, FILE *out);

@@ -124,6 +124,28 @@ static void conditions_compare_numbers_and_texts(void **state)
 	report_free(f.r);
 }
 
+/* The name that a part of finds above, as a glob, which is about all of it, and as an expression. */
+static void names_are_chosen_by_patterns(void **state)
+{
+	static const struct {
+		const char *pattern;
+		unsigned int found;
+	} cases[] = { { "prev_comm~*hil*", 1 },  { "prev_comm~hil*", 0 }, { "prev_comm~/h.l/", 1 },
+		      { "prev_comm~/^h.l$/", 0 }, { "prev_comm~(", 0 } };
+	struct query_fixture f = begin(state);
+	struct diag d = { 0 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		f.q.nr_where = 0;
+		where(&f, cases[i].pattern);
+		expect_eq(num_at(ask(&f), "total_matched"), cases[i].found);
+		assert_null(f.q.where[0].match);
+	}
+	assert_int_equal(query_parse_where("prev_comm~/(/", &f.q, &d), -EINVAL);
+	assert_non_null(strstr(d.what, "pattern '(' is wrong"));
+	report_free(f.r);
+}
+
 static void pages_follow_each_other(void **state)
 {
 	struct query_fixture f = begin(state);
@@ -285,6 +307,7 @@ int main(void)
 		CASE(all_filters_hold_together),
 		CASE(a_tid_is_found_in_any_part_of_an_event),
 		CASE(conditions_compare_numbers_and_texts),
+		CASE(names_are_chosen_by_patterns),
 		CASE(pages_follow_each_other),
 		CASE(sorting_reads_all_before_it_cuts),
 		CASE(sorting_keeps_records_whole),

@@ -80,41 +80,11 @@ static void json_lines_keep_every_byte(void **state)
 	report_free(r);
 }
 
-static void events_of_several_types_are_words(void **state)
-{
-	(void)state;
-	expect_text(
-		"irq_handler_entry", report_events_text,
-		"         timestamp cpu event, with its fields\n"
-		"                10   3 sched_waking comm=a,\"b\" prio=-1 gone=\n"
-		"                20   3 irq_handler_entry name=\"evil?[2J?? name\" prio=-1 gone=\n");
-}
-
-static void only_events_of_several_types_are_mixed(void **state)
-{
-	struct report *one = events("sched_waking"), *two = events("irq_handler_entry");
-	struct report *none = report_new(0);
-
-	(void)state;
-	report_begin_object(none, NULL);
-	report_begin_array(none, "events");
-	report_end_array(none);
-	report_end_object(none);
-	assert_false(report_is_mixed(report_at(report_root(one), "events")));
-	assert_true(report_is_mixed(report_at(report_root(two), "events")));
-	assert_false(report_is_mixed(report_at(report_root(none), "events")));
-	report_free(one);
-	report_free(two);
-	report_free(none);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(csv_has_the_columns_of_all_rows_and_no_controls),
 		cmocka_unit_test(json_lines_keep_every_byte),
-		cmocka_unit_test(events_of_several_types_are_words),
-		cmocka_unit_test(only_events_of_several_types_are_mixed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
