@@ -6,6 +6,7 @@
 #include "analyses/passes.h"
 #include "analyze/pass.h"
 #include "base/json_write.h"
+#include "render/wrap.h"
 
 static bool is_listed(const struct pass *p, const char *category)
 {
@@ -42,14 +43,18 @@ void analyze_list_json(const struct source *s, const char *category, struct json
 	jw_end_object(jw);
 }
 
-static void list_one(const struct source *s, const struct pass *p)
+static void list_one(const struct source *s, const struct pass *p, size_t width)
 {
-	char missing[160];
+	char missing[160], title[64], all[256];
 
-	printf("  %-24s %s\n", p->id, p->what);
-	if (s && !pass_applies(p, s))
-		printf("  %-24s - %s, which the trace does not have\n", "",
-		       pass_missing(p, s, missing, sizeof(missing)));
+	snprintf(title, sizeof(title), "  %-24s ", p->id);
+	wrap_print(stdout, title, p->what, width);
+	if (!s || pass_applies(p, s))
+		return;
+	snprintf(title, sizeof(title), "  %-24s - ", "");
+	snprintf(all, sizeof(all), "%s, which the trace does not have",
+	         pass_missing(p, s, missing, sizeof(missing)));
+	wrap_print(stdout, title, all, width);
 }
 
 static bool is_first_of_category(size_t index)
@@ -60,7 +65,7 @@ static bool is_first_of_category(size_t index)
 	return true;
 }
 
-void analyze_list_text(const struct source *s, const char *category)
+void analyze_list_text(const struct source *s, const char *category, size_t width)
 {
 	const char *blank = "";
 
@@ -70,7 +75,7 @@ void analyze_list_text(const struct source *s, const char *category)
 		printf("%s%s:\n", blank, passes[i]->category);
 		for (size_t k = i; k < nr_passes; k++)
 			if (!strcmp(passes[k]->category, passes[i]->category))
-				list_one(s, passes[k]);
+				list_one(s, passes[k], width);
 		blank = "\n";
 	}
 }

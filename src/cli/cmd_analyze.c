@@ -53,7 +53,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "per-process", struct analyze_args, is_per_process, "the same as --by process"),
 	OPT_STRING(0, "method", "METHOD", struct analyze_args, method, "of outliers: IQR, MAD, StdDev, Percentile"),
 	OPT_STRING(0, "category", "CATEGORY", struct analyze_args, category,
-		"of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker, wall; of --list and --all: scheduling, interrupt, io, power, extended"),
+		"of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker, wall; of --list and --all: scheduling, interrupt, io, power, extended, query"),
 	OPT_U64(0, "layer", "LAYER", struct analyze_args, layer, 0, UINT32_MAX - 1,
 		"only this layer of scx_layered", OPT_GIVEN(struct analyze_args, has_layer)),
 	PROFILE_FILES_OPTIONS(struct analyze_args, files),
@@ -122,8 +122,11 @@ static int print(const struct analyzer *a, const struct pass *p, const struct re
 	if (p == &pass_explain)
 		return explain_text(root,
 		                    &(struct explain_text_cfg){ .is_utf8 = cfg.is_utf8,
+		                                                .is_colored = cfg.is_colored,
 		                                                .width = cfg.width,
-		                                                .clock = cfg.clock },
+		                                                .height = cfg.height,
+		                                                .clock = cfg.clock,
+		                                                .file = cfg.file },
 		                    stdout);
 	return report_text(root, &cfg, stdout);
 }
@@ -219,14 +222,18 @@ static int write_files(struct analyzer *a)
 	return err;
 }
 
+static bool is_chosen(const struct analyzer *a, const struct pass *p)
+{
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->chosen[i] == p)
+			return true;
+	return false;
+}
+
 /* Files of stacks come with the analysis of stacks only. */
 static int check_files(const struct analyzer *a)
 {
-	bool is_asked = false;
-
-	for (size_t i = 0; i < a->nr; i++)
-		is_asked |= a->chosen[i] == &pass_flamegraph;
-	if (profile_files_any(&a->args->files) && !is_asked)
+	if (profile_files_any(&a->args->files) && !is_chosen(a, &pass_flamegraph))
 		return diag_set(a->d, -EINVAL, "write 'schedscope analyze FILE flamegraph ...'",
 		                "files of stacks are for the analysis flamegraph");
 	return profile_files_check(&a->args->files, a->d);
@@ -270,6 +277,30 @@ static int find_passes(const struct opt_list *words, struct analyzer *a)
 	return 0;
 }
 
+/* What only some analyses take; their own words are checked by these. */
+static int check_category(const struct analyzer *a)
+{
+	const char *category = a->args->category;
+	bool is_list = a->args->wants_list || a->args->wants_all;
+	char shown[33];
+
+	if (a->args->method && !a->args->wants_all && !is_chosen(a, &pass_outliers))
+		return diag_set(a->d, -EINVAL, "write 'schedscope analyze FILE outliers ...'",
+		                "--method is for the analysis outliers");
+	if (!category || is_chosen(a, &pass_outliers) || is_chosen(a, &pass_flamegraph))
+		return 0;
+	if (!is_list)
+		return diag_set(a->d, -EINVAL, "name one of these",
+		                "--category is for outliers, flamegraph, --list and --all");
+	for (size_t i = 0; i < nr_passes; i++)
+		if (strcmp(passes[i]->category, category) == 0)
+			return 0;
+	return diag_set(a->d, -EINVAL,
+	                "there are scheduling, interrupt, io, power, extended and query",
+	                "no analysis is of the category '%s'",
+	                text_printable(shown, sizeof(shown), category, SIZE_MAX));
+}
+
 static int answer(struct analyzer *a)
 {
 	int err = 0;
@@ -280,7 +311,7 @@ static int answer(struct analyzer *a)
 	else if (a->args->is_json)
 		analyze_list_json(a->s, a->args->category, &a->json);
 	else
-		analyze_list_text(a->s, a->args->category);
+		analyze_list_text(a->s, a->args->category, trace_args_width());
 	if (err)
 		return err;
 	err = a->args->is_json ? jw_finish(&a->json) : 0;
@@ -475,7 +506,7 @@ static int run_args(const struct opt_command *self, const void *given, const str
 		(void)!trace_args_one(words, "analyze", &d);
 		return cli_usage_error(self, &d);
 	}
-	if (find_passes(words, &a) || check_files(&a))
+	if (find_passes(words, &a) || check_files(&a) || check_category(&a))
 		return cli_usage_error(self, &d);
 	if (a.nr_more)
 		return run_many(self, &a, words);

@@ -62,13 +62,16 @@ static void write_svg(const void *ctx, FILE *out)
 		out); /* that there is one was checked; errors of the stream are the caller's */
 }
 
-static int show(const struct explain_args *args, const struct report_node *root,
+static int show(const struct explain_args *args, const char *file, const struct report_node *root,
                 const struct source *of, struct diag *d)
 {
 	struct explain_text_cfg cfg = { .has_chain = args->has_chain,
 		                        .is_utf8 = trace_args_is_utf8(),
+		                        .is_colored = trace_args_is_colored(),
 		                        .width = trace_args_width(),
-		                        .clock = { true, of->start_ns } };
+		                        .height = args->rows.has_limit ? 0 : trace_args_height(),
+		                        .clock = { true, of->start_ns },
+		                        .file = file };
 	struct json_writer w;
 	int err;
 
@@ -130,7 +133,7 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	pass.category = args->has_sleeps ? "sleeps" : NULL;
 	pass.is_drawn = args->svg;
 	if (pass_run(&pass_explain, recording_source(rec), &pass, &d, &r) ||
-	    show(args, report_root(r), recording_source(rec), &d))
+	    show(args, words->items[0], report_root(r), recording_source(rec), &d))
 		return cli_fail(&d);
 	return CLI_OK;
 }

@@ -2,16 +2,21 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
+#include "render/command_text.h"
 #include "render/report_value.h"
 #include "render/wrap.h"
 
-#define NAME_BYTES 96
-#define TIME_BYTES 24
-#define LINE_BYTES 512
-#define MAX_DEPTH  32
+#define NAME_BYTES  96
+#define TIME_BYTES  24
+#define LINE_BYTES  4096
+#define MAX_DEPTH   32
+#define MORE_LINES  3 /* how many more there are, and the prompt of the shell */
+#define SAVED_LINES 2 /* of these, where all are shown */
 
 static uint64_t num(const struct report_node *node, const char *key)
 {
@@ -159,25 +164,34 @@ static void print_sleep_tree(const struct report_node *sleep, bool is_utf8, FILE
 		fprintf(out, "  the chain goes on: it is cut here\n");
 }
 
-static unsigned int print_sleeps(const struct report_node *sleeps,
-                                 const struct explain_text_cfg *cfg, FILE *out)
+/* The answer, before how it came to it. */
+static void print_answer(unsigned int nr, const char *text, const struct explain_text_cfg *cfg,
+                         FILE *out)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u. ", nr);
+	fputs(wrap_on(WRAP_ANSWER, cfg->is_colored), out);
+	wrap_print(out, number, text, cfg->width);
+	fputs(wrap_off(cfg->is_colored), out);
+}
+
+static void print_sleep(const struct report_node *at, unsigned int nr,
+                        const struct explain_text_cfg *cfg, FILE *out)
 {
 	char name[NAME_BYTES], call[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES];
-	unsigned int nr = 0;
+	const struct report_node *in = report_at(at, "call");
+	bool has_call = in && in->type == REPORT_STRING;
+	char text[LINE_BYTES];
 
-	for (const struct report_node *at = sleeps->first; at; at = at->next, nr++) {
-		const struct report_node *in = report_at(at, "call");
-
-		fprintf(out, "%s%u. %s (%" PRIu64 ") slept %s%s%s; %s at %s\n", nr ? "\n" : "",
-		        nr + 1, safe(at, "comm", name), num(at, "tid"), time_of(at, "sleep_ns", t),
-		        in && in->type == REPORT_STRING ? " in " : "",
-		        in && in->type == REPORT_STRING ? safe(at, "call", call) : "",
-		        is_open(at) ? "it still did" : "it ended", end_of(at, cfg, end));
-		print_sentences(at, cfg->width, out);
-		if (cfg->has_chain)
-			print_sleep_tree(at, cfg->is_utf8, out);
-	}
-	return nr;
+	snprintf(text, sizeof(text), "%s (%" PRIu64 ") slept %s%s%s; %s at %s",
+	         safe(at, "comm", name), num(at, "tid"), time_of(at, "sleep_ns", t),
+	         has_call ? " in " : "", has_call ? safe(at, "call", call) : "",
+	         is_open(at) ? "it still did" : "it ended", end_of(at, cfg, end));
+	print_answer(nr, text, cfg, out);
+	print_sentences(at, cfg->width, out);
+	if (cfg->has_chain)
+		print_sleep_tree(at, cfg->is_utf8, out);
 }
 
 /* What had most of the wait: ", 60 % of it behind cc1 (7) on CPU 0". Empty if it is not known of any of it. */
@@ -197,49 +211,82 @@ static void main_part(const struct report_node *wait, char *buf, size_t size)
 		         line(most, "text", text));
 }
 
-/* The answer, before how it came to it. */
-static void print_headline(const struct report_node *wait, unsigned int nr,
-                           const struct explain_text_cfg *cfg, FILE *out)
+static void print_wait(const struct report_node *wait, unsigned int nr,
+                       const struct explain_text_cfg *cfg, FILE *out)
 {
-	char name[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES], number[16];
+	char name[NAME_BYTES], t[TIME_BYTES], end[TIME_BYTES];
 	char part[LINE_BYTES + 32], text[2 * LINE_BYTES];
 
 	main_part(wait, part, sizeof(part));
-	snprintf(number, sizeof(number), "%u. ", nr);
 	snprintf(text, sizeof(text), "%s (%" PRIu64 ") waited %s%s; %s at %s",
 	         safe(wait, "comm", name), num(wait, "tid"), time_of(wait, "wait_ns", t), part,
 	         is_open(wait) ? "it still did" : "it ended", end_of(wait, cfg, end));
-	wrap_print(out, number, text, cfg->width);
+	print_answer(nr, text, cfg, out);
+	print_sentences(wait, cfg->width, out);
+	if (cfg->has_chain)
+		print_tree(wait, cfg->is_utf8, out);
 }
 
-static unsigned int print_waits(const struct report_node *waits, const struct explain_text_cfg *cfg,
-                                FILE *out)
+static size_t lines_of(const char *text)
 {
-	unsigned int nr = 0;
+	size_t nr = 0;
 
-	for (const struct report_node *at = waits ? waits->first : NULL; at; at = at->next) {
-		fputs(nr ? "\n" : "", out);
-		print_headline(at, nr + 1, cfg, out);
-		nr++;
-		print_sentences(at, cfg->width, out);
-		if (cfg->has_chain)
-			print_tree(at, cfg->is_utf8, out);
-	}
+	for (; *text; text++)
+		nr += *text == '\n';
 	return nr;
 }
 
-int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg, FILE *out)
+/* Prints an entry, or the report's end. */
+typedef void print_fn(const struct report_node *at, unsigned int nr,
+                      const struct explain_text_cfg *cfg, FILE *out);
+
+static int text_of(print_fn *print, const struct report_node *at, unsigned int nr,
+                   const struct explain_text_cfg *cfg, char **text)
+{
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+
+	if (!out)
+		return -ENOMEM;
+	print(at, nr, cfg, out);
+	return fclose(out) ? -ENOMEM : 0;
+}
+
+/* As many as leave room for what follows; of those below each other, a blank line is between two. */
+static int print_entries(const struct report_node *list, print_fn *print, size_t room,
+                         const struct explain_text_cfg *cfg, FILE *out)
+{
+	unsigned int nr = 0;
+	size_t used = 0;
+
+	for (const struct report_node *at = list ? list->first : NULL; at; at = at->next) {
+		SCOPED(scoped_free) char *text = NULL;
+		int err = text_of(print, at, nr + 1, cfg, &text);
+
+		if (err)
+			return err;
+		used += (nr != 0) + lines_of(text);
+		if (nr && used > room + (at->next ? 0 : SAVED_LINES)) {
+			fprintf(out, "\nand %u more; -n %u shows them\n", list->nr - nr, list->nr);
+			break;
+		}
+		fprintf(out, "%s%s", nr ? "\n" : "", text);
+		nr++;
+	}
+	return 0;
+}
+
+/* What is true of all of them, and the command to run next. */
+static void print_tail(const struct report_node *root, unsigned int nr,
+                       const struct explain_text_cfg *cfg, FILE *out)
 {
 	const struct report_node *sleeps = report_at(root, "sleeps"),
-				 *all = report_at(root, "in_all"),
-				 *why = report_at(root, "incomplete");
-	unsigned int nr = sleeps ? print_sleeps(sleeps, cfg, out)
-	                         : print_waits(report_at(root, "waits"), cfg, out);
-	char text[LINE_BYTES];
+				 *why = report_at(root, "incomplete"),
+				 *list = sleeps ? sleeps : report_at(root, "waits");
+	char text[LINE_BYTES], words[64], command[COMMAND_TEXT_BYTES];
 
-	if (!nr)
-		fprintf(out, "No %s matches.\n", sleeps ? "sleep" : "wait");
-	if (all) {
+	(void)nr;
+	if (report_at(root, "in_all")) {
 		fputc('\n', out);
 		wrap_print(out, "", line(root, "in_all", text), cfg->width);
 	}
@@ -247,5 +294,33 @@ int explain_text(const struct report_node *root, const struct explain_text_cfg *
 		fputc('\n', out);
 		wrap_print(out, "incomplete: ", why->text, cfg->width);
 	}
-	return ferror(out) ? -EIO : 0;
+	if (!cfg->file || !list || !list->first)
+		return;
+	snprintf(words, sizeof(words), "analyze FILE %s --tid %" PRIu64,
+	         sleeps ? "sleeps" : "blame", num(list->first, "tid"));
+	command_text(words, cfg->file, cfg->clock, cfg->width ? cfg->width - strlen("next: ") : 0,
+	             command);
+	fprintf(out, "\n%snext: %s%s\n", wrap_on(WRAP_COMMAND, cfg->is_colored), command,
+	        wrap_off(cfg->is_colored));
+}
+
+int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg, FILE *out)
+{
+	const struct report_node *sleeps = report_at(root, "sleeps");
+	const struct report_node *list = sleeps ? sleeps : report_at(root, "waits");
+	SCOPED(scoped_free) char *tail = NULL;
+	size_t below = MORE_LINES, room;
+	int err = text_of(print_tail, root, 0, cfg, &tail);
+
+	if (err)
+		return err;
+	below += lines_of(tail);
+	room = cfg->height && cfg->height < below ? 0 : cfg->height - below;
+	if (!cfg->height)
+		room = SIZE_MAX - SAVED_LINES;
+	if (!list || !list->first)
+		fprintf(out, "No %s matches.\n", sleeps ? "sleep" : "wait");
+	err = print_entries(list, sleeps ? print_sleep : print_wait, room, cfg, out);
+	fputs(tail, out);
+	return err ? err : ferror(out) ? -EIO : 0;
 }

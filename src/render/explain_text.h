@@ -2,7 +2,8 @@
  * render/explain_text — explained waits and sleeps for people: sentences, and the chain of wakers, or of what was slept for, as
  * a tree or a picture.
  *
- * All take the report of the analysis "explain". Names are made safe for a terminal, and for XML.
+ * All take the report of the analysis "explain". Names are made safe for a terminal, and for XML. Where there is a height, as many entries
+ * are shown as fit, at least one, and a line says how many more there are.
  */
 #pragma once
 
@@ -18,8 +19,11 @@
 struct explain_text_cfg {
 	bool has_chain; /* draw the tree too */
 	bool is_utf8;
-	size_t width; /* columns of the terminal; 0 = any */
+	bool is_colored;
+	size_t width;  /* columns of the terminal; 0 = any */
+	size_t height; /* lines of it; 0 = as many as it takes */
 	struct report_clock clock;
+	const char *file; /* the recording, for the command to run next; NULL = none is shown */
 };
 
 /* 0 or -EIO. */

@@ -161,6 +161,84 @@ static void nothing_is_said_to_be_nothing(void **state)
 	free(text);
 }
 
+static void add_wait(struct report *r, const char *comm, uint64_t tid)
+{
+	report_begin_object(r, NULL);
+	report_string(r, "comm", comm);
+	report_u64(r, "tid", tid);
+	report_u64(r, "wait_ns", 5 * MS);
+	report_u64(r, "end_timestamp", 1007 * MS);
+	report_begin_array(r, "sentences");
+	for (int i = 0; i < 4; i++)
+		report_string(r, NULL, "It waited behind others.");
+	report_end_array(r);
+	report_end_object(r);
+}
+
+/* Three waits of five lines each, with a blank line between two. */
+static char *waits_on(size_t height)
+{
+	SCOPED(scoped_report) struct report *r = report_new(0);
+	struct explain_text_cfg cfg = {
+		.width = 60, .height = height, .clock = { true, 1000 * MS }, .file = "web.pftrace"
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	report_begin_object(r, NULL);
+	report_begin_array(r, "waits");
+	for (uint64_t i = 0; i < 3; i++)
+		add_wait(r, "web", 42 + i);
+	report_end_array(r);
+	report_string(r, "in_all", "In all 9 waits: as above.");
+	report_end_object(r);
+	assert_int_equal(explain_text(report_root(r), &cfg, out), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static size_t lines_in(const char *text)
+{
+	size_t nr = 0;
+
+	for (; *text; text++)
+		nr += *text == '\n';
+	return nr;
+}
+
+static void what_does_not_fit_is_counted(void **state)
+{
+	static const struct {
+		size_t height;
+		const char *more;
+		unsigned int shown;
+	} cases[] = {
+		{ 0, NULL, 3 },
+		{ 22, NULL, 3 },
+		{ 21, "\nand 1 more; -n 3 shows them\n", 2 },
+		{ 18, "\nand 1 more; -n 3 shows them\n", 2 },
+		{ 17, "\nand 2 more; -n 3 shows them\n", 1 },
+		{ 2, "\nand 2 more; -n 3 shows them\n", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = waits_on(cases[i].height);
+
+		assert_true(!strstr(text, " more; ") == !cases[i].more);
+		if (cases[i].more)
+			assert_non_null(strstr(text, cases[i].more));
+		assert_true(!!strstr(text, "2. web (43)") == (cases[i].shown > 1));
+		assert_true(!!strstr(text, "3. web (44)") == (cases[i].shown > 2));
+		assert_true(cases[i].height < 12 || lines_in(text) < cases[i].height);
+		assert_non_null(strstr(text,
+		                       "\nIn all 9 waits: as above.\n\n"
+		                       "next: schedscope analyze web.pftrace blame --tid 42\n"));
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +247,7 @@ int main(void)
 		cmocka_unit_test(its_chain_is_a_picture),
 		cmocka_unit_test(a_picture_takes_its_lanes),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
+		cmocka_unit_test(what_does_not_fit_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
