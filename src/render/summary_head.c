@@ -266,7 +266,8 @@ void summary_show_losses(const struct summary_screen *s)
 	if (lost && lost->type == REPORT_NULL)
 		snprintf(all + used, sizeof(all) - used, "an unknown number of events was lost");
 	else if (lost && lost->u64)
-		snprintf(all + used, sizeof(all) - used, "%" PRIu64 " events were lost", lost->u64);
+		snprintf(all + used, sizeof(all) - used, "%" PRIu64 " %s lost", lost->u64,
+		         lost->u64 == 1 ? "event was" : "events were");
 	else if (summary_text_at(s->root, "incomplete"))
 		snprintf(all + used, sizeof(all) - used, "losses are unknown");
 	else

@@ -329,19 +329,57 @@ static size_t name_rows(const struct summary_screen *s)
 	return (summary_len(summary_list(s, "applicable_analyses")) + cols - 1) / cols;
 }
 
+/* The place of an analysis: those that answer most questions first, as there is room for few. */
+static size_t rank_of(const char *id)
+{
+	static const char *const most_used[] = {
+		"blame",       "wakeup_latency",  "task_states",        "sleeps",
+		"locks",       "process_runtime", "preemptions",        "pressure",
+		"requests",    "runqueue_depth",  "migration_patterns", "wasted_cores",
+		"dsq_latency", "block_io",        "flamegraph",         "cpu_utilization",
+	};
+	size_t nr = sizeof(most_used) / sizeof(most_used[0]);
+
+	for (size_t i = 0; i < nr; i++)
+		if (strcmp(most_used[i], id) == 0)
+			return i;
+	return strcmp(id, "summary") == 0 ? nr + 1 : nr;
+}
+
+/* The next one of the same place or a later one; NULL: that was the last. */
+static const struct report_node *next_name(const struct report_node *names,
+                                           const struct report_node *at)
+{
+	size_t rank = at ? rank_of(at->text) : 0, best = SIZE_MAX;
+	const struct report_node *found = NULL;
+	bool is_behind = !at;
+
+	for (const struct report_node *one = summary_first(names); one; one = one->next) {
+		size_t other = rank_of(one->text);
+
+		if ((other > rank || (other == rank && is_behind)) && other < best) {
+			best = other;
+			found = one;
+		}
+		is_behind |= one == at;
+	}
+	return found;
+}
+
 static void show_analyses(const struct summary_screen *s)
 {
 	const struct report_node *names = summary_list(s, "applicable_analyses"),
-				 *at = summary_first(names);
+				 *at = next_name(names, NULL);
 	size_t cols = name_columns(s), width = name_width(names), shown = 0;
 	char all[LINE_BYTES], cell[128];
 
 	rule(s, "analyses that apply: 'schedscope analyze FILE NAME'");
 	for (size_t row = 0; row < s->rows[PART_ANALYSES] && at; row++) {
 		all[0] = '\0';
-		for (size_t i = 0; i < cols && at; i++, at = at->next, shown++) {
+		for (size_t i = 0; i < cols && at; i++, at = next_name(names, at), shown++) {
 			/* The last place counts those that did not fit. */
-			if (row + 1 == s->rows[PART_ANALYSES] && i + 1 == cols && at->next)
+			if (row + 1 == s->rows[PART_ANALYSES] && i + 1 == cols &&
+			    next_name(names, at))
 				snprintf(cell, sizeof(cell), "+ %zu (--list)",
 				         summary_len(names) - shown);
 			else
