@@ -1,12 +1,19 @@
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/trace_args.h"
+#include "render/wrap.h"
 #include "sys/doctor.h"
 #include "sys/rights/caps.h"
 #include "sys/try_attach.h"
+
+#define CHECK_WIDTH 20
 
 struct doctor_args {
 	bool is_json;
@@ -45,20 +52,40 @@ static int print_json(const struct doctor_report *report)
 	return jw_finish(&w) ? CLI_FAILED : CLI_OK;
 }
 
-static void print_text(const struct doctor_report *report)
+/* The state is coloured after lines were broken: colours take no room. */
+static int print_row(const struct doctor_row *row, const char *colour, size_t width)
+{
+	SCOPED(scoped_free) char *text = NULL;
+	const char *state = doctor_state_name(row->state);
+	size_t size, from = CHECK_WIDTH + 1, to = from + strlen(state);
+	char title[64];
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return -ENOMEM;
+	snprintf(title, sizeof(title), "%-*s %-8s ", CHECK_WIDTH, row->check, state);
+	wrap_print(out, title, row->meaning, width);
+	if (row->remedy[0]) {
+		snprintf(title, sizeof(title), "%-*s %-8s -> ", CHECK_WIDTH, "", "");
+		wrap_print(out, title, row->remedy, width);
+	}
+	if (fclose(out))
+		return -ENOMEM;
+	printf("%.*s%s%.*s%s%s", (int)from, text, colour, (int)(to - from), text + from,
+	       *colour ? "\033[0m" : "", text + to);
+	return 0;
+}
+
+static int print_text(const struct doctor_report *report)
 {
 	static const char *const colours[] = { "\033[32m", "\033[33m", "\033[31m" };
-	const char *no_color = getenv("NO_COLOR");
-	bool has_colour = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	bool is_colored = trace_args_is_colored();
+	int err = 0;
 
-	for (size_t i = 0; i < report->nr; i++) {
-		const struct doctor_row *row = &report->rows[i];
-
-		printf("%-20s %s%-8s%s %s\n", row->check, has_colour ? colours[row->state] : "",
-		       doctor_state_name(row->state), has_colour ? "\033[0m" : "", row->meaning);
-		if (row->remedy[0])
-			printf("%-20s %-8s -> %s\n", "", "", row->remedy);
-	}
+	for (size_t i = 0; i < report->nr && !err; i++)
+		err = print_row(&report->rows[i], is_colored ? colours[report->rows[i].state] : "",
+		                trace_args_width());
+	return err ? CLI_FAILED : CLI_OK;
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)
@@ -81,8 +108,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	doctor_run(&cfg, &report);
 	if (args.is_json)
 		return print_json(&report);
-	print_text(&report);
-	return CLI_OK;
+	return print_text(&report);
 }
 
 static const struct opt_example examples[] = {

@@ -376,7 +376,7 @@ static int check_ids(const struct stat_args *args, struct diag *d)
 	int err = args->pid ? cli_check_pid(args->pid, d) : 0;
 
 	if (!err && args->tid && !proc_tgid_of((uint32_t)args->tid))
-		err = diag_set(d, -ESRCH, "'ps -eL' lists them", "there is no thread %llu",
+		err = diag_set(d, -ENODATA, "'ps -eL' lists them", "there is no thread %llu",
 		               (unsigned long long)args->tid);
 	return err;
 }

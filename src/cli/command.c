@@ -76,11 +76,11 @@ int cli_check_pid(uint64_t pid, struct diag *d)
 	uint32_t tgid = proc_tgid_of((uint32_t)pid);
 
 	if (!tgid)
-		return diag_set(d, -ESRCH, "'ps -e' lists them", "there is no process %llu",
+		return diag_set(d, -ENODATA, "'ps -e' lists them", "there is no process %llu",
 		                (unsigned long long)pid);
 	if (tgid != pid)
 		return diag_set(
-			d, -ESRCH,
+			d, -ENODATA,
 			"give the process; one thread alone is --tid, where there is that option",
 			"%llu is a thread of process %u", (unsigned long long)pid, tgid);
 	return 0;

@@ -372,7 +372,7 @@ int cgroup_match(const struct cgroup_tree *t, const char *const *patterns, size_
 	}
 	for (size_t i = 0; i < nr; i++)
 		if (!is_used[i])
-			return diag_set(d, -ENOENT, CGROUP_PATTERN_HINT,
+			return diag_set(d, -ENODATA, CGROUP_PATTERN_HINT,
 			                "no cgroup matches '%.64s'", patterns[i]);
 	*out = (struct cgroup_set){ .picks = TAKE_PTR(picks), .nr = nr_picks };
 	return 0;

@@ -197,11 +197,11 @@ static void check_lockdown(const struct exam *e, struct doctor_row *r)
 	else if (lockdown == LOCKDOWN_UNKNOWN && is_refused(e->cfg))
 		say(r, DOCTOR_LIMITED,
 		    "mount -t securityfs securityfs /sys/kernel/security; doctor reads lockdown there",
-		    "cannot be read, and may be why a program was refused at a function");
+		    "unknown; it may be why kernel functions cannot be traced");
 	else if (lockdown == LOCKDOWN_INTEGRITY && is_refused(e->cfg))
 		say(r, DOCTOR_LIMITED, NULL,
-		    "lockdown=integrity, and a program was refused at a function: it or another "
-		    "security module does not allow it");
+		    "lockdown=integrity; this or another security module refuses to trace kernel "
+		    "functions");
 	else
 		say(r, DOCTOR_OK, NULL, "not active");
 }
@@ -218,19 +218,19 @@ static void check_functions(const struct exam *e, struct doctor_row *r)
 	if (!e->cfg->has_tried_bpf)
 		say(r, DOCTOR_LIMITED, NULL, "not tried");
 	else if (!fentry && !kprobe)
-		say(r, DOCTOR_OK, NULL, "of the kernel can be watched, by fentry and by kprobe");
+		say(r, DOCTOR_OK, NULL, "kernel functions can be traced, by fentry and by kprobe");
 	else if (!fentry)
 		say(r, DOCTOR_LIMITED, "for record --kprobes: a kernel built with CONFIG_KPROBES=y",
-		    "of the kernel can be watched by fentry, not by kprobe (%s)", refusal(kprobe));
+		    "kernel functions can be traced by fentry, not by kprobe (%s)", refusal(kprobe));
 	else if (!kprobe)
 		say(r, DOCTOR_OK, NULL,
-		    "of the kernel can be watched by kprobe, not by fentry (%s)", refusal(fentry));
+		    "kernel functions can be traced by kprobe, not by fentry (%s)", refusal(fentry));
 	else
 		say(r, DOCTOR_LIMITED,
 		    fentry == -EPERM
 		            ? "a security module may refuse it: see /sys/kernel/security/lsm"
 		            : "use a kernel built with CONFIG_KPROBES=y",
-		    "of the kernel cannot be watched: fentry: %s; kprobe: %s; no queues of "
+		    "kernel functions cannot be traced (fentry: %s; kprobe: %s): no queues of "
 		    "sched_ext, no record --kprobes",
 		    refusal(fentry), refusal(kprobe));
 }

@@ -136,7 +136,7 @@ static void watching_functions_is_reported_as_it_was_tried(void **state)
 	m->cfg.fentry_error = -EPERM;
 	expect_row(m, "functions", DOCTOR_OK, "not by fentry (Operation not permitted)");
 	m->cfg.kprobe_error = -ENOENT;
-	expect_row(m, "functions", DOCTOR_LIMITED, "cannot be watched");
+	expect_row(m, "functions", DOCTOR_LIMITED, "cannot be traced");
 	m->cfg.fentry_error = 0;
 	expect_row(m, "functions", DOCTOR_LIMITED, "not by kprobe (this kernel has none)");
 }
@@ -148,7 +148,7 @@ static void a_refused_program_makes_an_unknown_lockdown_suspect(void **state)
 	m->cfg.has_tried_bpf = true;
 	expect_row(m, "lockdown", DOCTOR_OK, "not active");
 	m->cfg.fentry_error = -EPERM;
-	expect_row(m, "lockdown", DOCTOR_LIMITED, "cannot be read");
+	expect_row(m, "lockdown", DOCTOR_LIMITED, "unknown; it may be why");
 	tree_write(&m->tree, "sys/kernel/security/lockdown", "none [integrity] confidentiality");
 	expect_row(m, "lockdown", DOCTOR_LIMITED, "lockdown=integrity");
 	tree_write(&m->tree, "sys/kernel/security/lockdown", "[none] integrity confidentiality");

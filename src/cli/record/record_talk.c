@@ -1,8 +1,10 @@
 #include "cli/record/record_talk.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +14,9 @@
 #include "base/opt.h"
 #include "base/text.h"
 #include "cli/record/record_stacks.h"
+#include "render/wrap.h"
 
+#define MAX_TITLE   30
 #define SIGNAL_EXIT 128 /* as shells say which signal ended a command */
 
 void record_talk_until(const struct record_source_cfg *source, char *buf, size_t size)
@@ -82,27 +86,49 @@ static void show_losses(const struct record_totals *t)
 		log_warn("%llu records were damaged", (unsigned long long)t->damaged);
 }
 
+/* Columns of the terminal; 0: it is none. */
+static size_t width_of(int fd)
+{
+	struct winsize size;
+
+	return isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) ? size.ws_col : 0;
+}
+
 void record_talk_summary(const struct recorder_stats *s, const char *path, bool has_progress)
 {
-	static const char *const unit = "bytes per event";
-	double seconds = (double)s->totals.elapsed_ns / 1e9;
+	const struct record_totals *t = &s->totals;
+	char text[512], title[PATH_MAX + 4], shown[PATH_MAX + 1];
+	size_t len;
 
 	if (has_progress)
 		fputs("\r\033[K", stderr);
-	fprintf(stderr, "%s: %.1f s, %llu events (%llu switches, %llu wakings), %llu lost, %.1f MB",
-	        path, seconds, (unsigned long long)s->totals.events,
-	        (unsigned long long)s->totals.switches, (unsigned long long)s->totals.wakings,
-	        (unsigned long long)s->totals.lost, (double)s->bytes / 1e6);
-	if (s->totals.hits)
-		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->totals.hits);
-	if (s->totals.stacks)
-		fprintf(stderr, ", %llu stacks", (unsigned long long)s->totals.stacks);
-	if (s->totals.one_in > 1)
-		fprintf(stderr, ", one wakeup in %llu sampled",
-		        (unsigned long long)s->totals.one_in);
+	len = (size_t)snprintf(
+		text, sizeof(text),
+		"%.1f s, %llu events (%llu switches, %llu wakings), %llu lost, %.1f MB",
+		(double)t->elapsed_ns / 1e9, (unsigned long long)t->events,
+		(unsigned long long)t->switches, (unsigned long long)t->wakings,
+		(unsigned long long)t->lost, (double)s->bytes / 1e6);
+	if (t->hits)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, ", %llu probe hits",
+		                        (unsigned long long)t->hits);
+	if (t->stacks)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, ", %llu stacks",
+		                        (unsigned long long)t->stacks);
+	if (t->one_in > 1)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		                        ", one wakeup in %llu sampled",
+		                        (unsigned long long)t->one_in);
 	if (s->written)
-		fprintf(stderr, ", %.1f %s", (double)s->bytes / (double)s->written, unit);
-	fputc('\n', stderr);
+		snprintf(text + len, sizeof(text) - len, ", %.1f bytes per event",
+		         (double)s->bytes / (double)s->written);
+	text_printable(shown, sizeof(shown), path, SIZE_MAX);
+	snprintf(title, sizeof(title), "%s: ", shown);
+	/* Below a long name there is no room. */
+	if (strlen(title) > MAX_TITLE) {
+		fputs(title, stderr);
+		title[0] = '\0';
+	}
+	wrap_print(stderr, title, text, *title ? width_of(STDERR_FILENO) : 0);
 	show_losses(&s->totals);
 	for (unsigned int kind = 1; kind < EV_KIND_MAX; kind++)
 		if (s->totals.missing & EV_BIT(kind))
