@@ -9,7 +9,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "render/report_json.h"
-#include "render/stat_json.h"
+#include "render/stat/stat_json.h"
 #include "render/table.h"
 
 #define ARENA_CAP    ((size_t)16 << 20)

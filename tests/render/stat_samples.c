@@ -2,7 +2,7 @@
 #include "../unit.h"
 
 #include "../stat/stat_fixture.h"
-#include "render/stat_json.h"
+#include "render/stat/stat_json.h"
 
 static int print(struct stat_fixture *f)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../stat/stat_fixture.h"
-#include "render/stat_json.h"
+#include "render/stat/stat_json.h"
 
 static struct stat_fixture f;
 static json_t *doc;

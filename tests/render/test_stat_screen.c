@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "golden.h"
 #include "render/in_place.h"
-#include "render/stat_screen.h"
+#include "render/stat/stat_screen.h"
 
 static struct stat_fixture f;
 

@@ -8,7 +8,7 @@
 #include "../stat/stat_fixture.h"
 #include "golden.h"
 #include "render/bars.h"
-#include "render/stat_text.h"
+#include "render/stat/stat_text.h"
 
 static struct stat_fixture f;
 static const struct stat_text_cfg utf8 = { .is_utf8 = true };

@@ -1,4 +1,4 @@
-#include "render/stat_screen.h"
+#include "render/stat/stat_screen.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * render/stat_text — the report of `stat` for people, as text.
+ * render/stat/stat_text — the report of `stat` for people, as text.
  *
  * Sections come in the order of the report, each after an empty line; the first line names the view,
  * the last one what was seen, lost and spent. Blocks; never allocates beyond a fixed cap.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "render/stat_text_priv.h"
+#include "render/stat/stat_text_priv.h"
 
 #define US(ns)     ((unsigned long long)((ns) / 1000))
 #define COLUMNS    3

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "render/stat_text_priv.h"
+#include "render/stat/stat_text_priv.h"
 
 #define US(ns) ((ns) / 1000)
 

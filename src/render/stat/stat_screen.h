@@ -1,5 +1,5 @@
 /*
- * render/stat_screen — the report of `stat` on a terminal: one screen, which fits its width and height.
+ * render/stat/stat_screen — the report of `stat` on a terminal: one screen, which fits its width and height.
  *
  * First the machine in one line, then the answer in one: which row waited longest, and after what. Then waits that last, then tasks (or what the report is shown by) by the time that they waited for a CPU, with
  * a bar of the causes. Of the report only the delays of tasks are shown: it has to be built with all rows (STAT_TOP_ALL).

@@ -1,8 +1,8 @@
-/* render/stat_text_priv — what the files of stat_text share; not for others. */
+/* render/stat/stat_text_priv — what the files of stat_text share; not for others. */
 #pragma once
 
 #include "base/arena.h"
-#include "render/stat_text.h"
+#include "render/stat/stat_text.h"
 #include "render/table.h"
 #include "stat/report/stat_report.h"
 

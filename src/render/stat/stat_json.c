@@ -1,4 +1,4 @@
-#include "render/stat_json.h"
+#include "render/stat/stat_json.h"
 
 #include <string.h>
 #include <time.h>

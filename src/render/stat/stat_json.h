@@ -1,5 +1,5 @@
 /*
- * render/stat_json — the report of `stat` for programs: one JSON object, schema "schedscope-stat/1".
+ * render/stat/stat_json — the report of `stat` for programs: one JSON object, schema "schedscope-stat/1".
  *
  * Every key is described in docs/stat-json.md; units are in the names. What is not known is null.
  */

@@ -1,7 +1,7 @@
 /* Sections of stat_text about dispatch queues of sched_ext. */
 #include <errno.h>
 
-#include "render/stat_text_priv.h"
+#include "render/stat/stat_text_priv.h"
 
 #define US(ns) ((ns) / 1000)
 

@@ -1,4 +1,4 @@
-#include "render/stat_text.h"
+#include "render/stat/stat_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "render/bars.h"
-#include "render/stat_text_priv.h"
+#include "render/stat/stat_text_priv.h"
 
 #define ARENA_CAP (512UL << 20) /* the rows of a report are bounded before they come here */
 #define NS_PER_S  1000000000ULL
