@@ -237,11 +237,9 @@ static int print_screen(struct shower *sh, const struct stat_report *report, boo
 	};
 	int err;
 
-	stat_machine_look(&sh->machine, &cfg.machine);
+	stat_machine_look(&sh->machine, is_final, &cfg.machine);
 	if (is_final) /* the prompt of the shell comes below */
 		cfg.height -= cfg.height > 1;
-	if (is_final)
-		cfg.machine.busy = cfg.machine.steal = cfg.machine.pressure = -1;
 	err = stat_screen_print(report, &cfg, out);
 	if (is_final)
 		fputc('\n', out);
@@ -538,7 +536,7 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 		                           BROKER_BIT(BROKER_SCHEDSTAT) | BROKER_PERF_EVENTS,
 		                   &d);
 	if (!err && sh.is_screen)
-		stat_machine_look(&sh.machine, &(struct stat_machine_shares){ 0 });
+		stat_machine_look(&sh.machine, false, &(struct stat_machine_shares){ 0 });
 	if (!err)
 		err = measure(&cfg, &sh, &d);
 	stat_machine_done(&sh.machine);

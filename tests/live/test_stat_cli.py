@@ -14,8 +14,8 @@ import sys
 import termios
 import time
 
-from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, Disturbed, Stat, case, expect, expect_between, expect_near, main, need_live,
-                  output, programs_of, rows, run, workload)
+from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, Disturbed, Stat, case, cpu_cgroups, expect, expect_between, expect_near, main, move,
+                  need_live, output, programs_of, rows, run, set_quota, workload)
 
 CLEAR = re.compile(rb"\x1b\[(2J|H|1;1H|J|3J)")
 COUNT_RUNS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
@@ -105,6 +105,32 @@ def a_terminal_gets_one_screen_that_fits():
     expect(shown[-1][-1] == "next: schedscope stat --blame", f"no next command: {shown[-1]}")
     expect(data.count(b"\x1b[2J") == 1 and b"\x1b[3J" not in data, "the screen is cleared, or what was above it")
     expect(sum(waits) >= 0.5 * sum(share), f"the hogs waited {share}, and {waits} is shown: {shown[-1]}")
+
+
+@case
+def a_quota_that_throttles_is_named():
+    """A hog in a cgroup with a fifth of a CPU; what cpu.stat counts meanwhile is what the last screen says."""
+    def counts(group):
+        text = (pathlib.Path(group) / "cpu.stat").read_text(encoding="ascii")
+        return [int(re.search(rf"{key} (\d+)", text)[1]) for key in ("nr_throttled", "nr_periods")]
+
+    need_live()
+    with cpu_cgroups("slow") as (group,):
+        set_quota(group)
+        hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            move(hog.pid, group)
+            time.sleep(0.5)
+            before = counts(group)
+            data = on_terminal("-r", "3", "-i", "1", sizes=[(80, 24)])
+            most = [now - then for now, then in zip(counts(group), before)]
+        finally:
+            hog.kill()
+            hog.wait()
+    for lines in screens(data):
+        found = re.fullmatch(r"quota: cgroup (\S+) was throttled in (\d+) of (\d+) periods", lines[2] if len(lines) > 2 else "")
+        expect(found and found[1] == "/" + os.path.basename(group), f"no quota: {lines}")
+    expect(0.5 * most[0] <= int(found[2]) <= most[0] and int(found[2]) <= int(found[3]) <= most[1], f"{most} counted: {lines}")
 
 
 @case

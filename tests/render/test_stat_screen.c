@@ -72,6 +72,41 @@ static void processes_and_threads_have_their_ids(void **state)
 	free(text);
 }
 
+static void a_quota_that_throttles_is_named(void **state)
+{
+	struct stat_screen_cfg cfg = {
+		.width = 80,
+		.height = 24,
+		.is_filtered = true,
+		.machine = { .nr_cpus = 4,
+		             .busy = 1,
+		             .steal = 0,
+		             .pressure = 0.964,
+		             .throttled = "/shop.slice",
+		             .nr_periods = 10,
+		             .nr_throttled = 9 },
+	};
+	char *text = NULL, *rest;
+	size_t size = 0;
+	FILE *out;
+
+	(void)state;
+	make(TALLY_BY_COMM);
+	out = open_memstream(&text, &size);
+	assert_non_null(out);
+	expect_eq(stat_screen_print(&f.report, &cfg, out), 0);
+	fclose(out);
+	rest = text;
+	/* Too long with decimals. */
+	assert_string_equal(
+		strsep(&rest, "\n"),
+		"4 CPUs  busy 100%  chosen waiting 0.01 per CPU  steal 0%  pressure 96%  lost 3");
+	assert_non_null(strstr(strsep(&rest, "\n"), ", mostly preempted or throttled"));
+	assert_string_equal(strsep(&rest, "\n"),
+	                    "quota: cgroup /shop.slice was throttled in 9 of 10 periods");
+	free(text);
+}
+
 static void it_fits_every_terminal(void **state)
 {
 	static const size_t sizes[][2] = { { 80, 24 }, { 120, 40 }, { 200, 60 }, { 40, 8 },
@@ -170,6 +205,7 @@ int main(void)
 		cmocka_unit_test_teardown(it_fits_every_terminal, teardown),
 		cmocka_unit_test_teardown(what_does_not_fit_is_counted, teardown),
 		cmocka_unit_test_teardown(the_next_command_is_last_and_fits, teardown),
+		cmocka_unit_test(a_quota_that_throttles_is_named),
 		cmocka_unit_test(a_screen_is_drawn_over_the_last_one),
 		cmocka_unit_test_teardown(nothing_to_show_is_said, teardown),
 	};

@@ -56,12 +56,12 @@ static void put(struct screen *s, char *line)
 	put_as(s, WRAP_PLAIN, line);
 }
 
-static size_t add(char *line, size_t len, const char *what, double share)
+static size_t add(char *line, size_t len, const char *what, double share, int decimals)
 {
 	if (share < 0 || len >= LINE_BYTES)
 		return len;
-	return len +
-	       (size_t)snprintf(line + len, LINE_BYTES - len, "  %s %.1f%%", what, 100 * share);
+	return len + (size_t)snprintf(line + len, LINE_BYTES - len, "  %s %.*f%%", what, decimals,
+	                              100 * share);
 }
 
 static const struct stat_table *tasks_of(const struct stat_report *r)
@@ -86,36 +86,67 @@ static unsigned int nr_throttled(const struct stat_report *r)
 	return nr;
 }
 
-static void put_machine(struct screen *s, const struct stat_table *t)
+static size_t machine_line(const struct screen *s, double waiting, int decimals, char *line)
 {
 	const struct stat_machine_shares *m = &s->cfg->machine;
-	double waiting = 0, seconds = view_s(s->r);
+	double seconds = view_s(s->r);
+	size_t len = (size_t)snprintf(line, LINE_BYTES, "%u CPUs", m->nr_cpus);
+
+	len = add(line, len, "busy", m->busy, decimals);
+	if (seconds > 0 && m->nr_cpus)
+		len += (size_t)snprintf(line + len, LINE_BYTES - len, "  %swaiting %.2f per CPU",
+		                        s->cfg->is_filtered ? "chosen " : "",
+		                        waiting / 1e9 / seconds / m->nr_cpus);
+	len = add(line, len, "steal", m->steal, decimals);
+	if (nr_throttled(s->r))
+		len += (size_t)snprintf(line + len, LINE_BYTES - len, "  throttled %u",
+		                        nr_throttled(s->r));
+	len = add(line, len, "pressure", m->pressure, decimals);
+	return len + (size_t)snprintf(line + len, LINE_BYTES - len, "  lost %llu",
+	                              (unsigned long long)stat_pairs_total(&s->r->own.lost));
+}
+
+/* Decimals go first where there is no room for all. */
+static void put_machine(struct screen *s, const struct stat_table *t)
+{
+	double waiting = 0;
 	char line[LINE_BYTES];
-	size_t len = (size_t)snprintf(line, sizeof(line), "%u CPUs", m->nr_cpus);
 
 	for (size_t i = 0; t && i < t->nr_rows; i++)
 		waiting += waited_ns(&t->rows[i]);
-	len = add(line, len, "busy", m->busy);
-	if (seconds > 0 && m->nr_cpus)
-		len += (size_t)snprintf(line + len, sizeof(line) - len, "  %swaiting %.2f per CPU",
-		                        s->cfg->is_filtered ? "chosen tasks " : "",
-		                        waiting / 1e9 / seconds / m->nr_cpus);
-	len = add(line, len, "steal", m->steal);
-	if (nr_throttled(s->r))
-		len += (size_t)snprintf(line + len, sizeof(line) - len, "  throttled %u",
-		                        nr_throttled(s->r));
-	len = add(line, len, "pressure", m->pressure);
-	snprintf(line + len, sizeof(line) - len, "  lost %llu",
-	         (unsigned long long)stat_pairs_total(&s->r->own.lost));
+	if (machine_line(s, waiting, 1, line) > s->cfg->width)
+		(void)machine_line(s, waiting, 0, line);
 	put(s, line);
 }
 
-/* The part that is more than half of its waiting, in words; NULL: none is. */
-static const char *cause_of(const struct stat_row *row)
+static bool is_throttled(const struct screen *s)
 {
-	static const char *const words[][2] = { { "woken", "after wakeups" },
-		                                { "preempted", "when preempted" },
-		                                { "new", "as new tasks" } };
+	return s->cfg->machine.throttled[0] != '\0';
+}
+
+/* A quota is no row of its own: to the scheduler its tasks were preempted. */
+static void put_quota(struct screen *s)
+{
+	const struct stat_machine_shares *m = &s->cfg->machine;
+	char line[LINE_BYTES], name[4 * sizeof(m->throttled)];
+
+	if (!is_throttled(s) || s->cfg->height < ANSWER_HEIGHT)
+		return;
+	text_printable(name, sizeof(name), m->throttled, SIZE_MAX);
+	snprintf(line, sizeof(line), "quota: cgroup %s was throttled in %llu of %llu periods",
+	         text_cut(name, NAME_MAX), (unsigned long long)m->nr_throttled,
+	         (unsigned long long)m->nr_periods);
+	put_as(s, WRAP_ANSWER, line);
+}
+
+/* The part that is more than half of its waiting, in words; NULL: none is. */
+static const char *cause_of(const struct screen *s, const struct stat_row *row)
+{
+	const char *const words[][2] = {
+		{ "woken", "after wakeups" },
+		{ "preempted", is_throttled(s) ? "preempted or throttled" : "when preempted" },
+		{ "new", "as new tasks" },
+	};
 
 	for (uint32_t i = 0; i < row->durations.nr_parts; i++) {
 		const struct stat_part *p = &row->durations.parts[i];
@@ -160,14 +191,14 @@ static void put_answer(struct screen *s, const struct stat_table *t)
 	if (!most || waited_ns(most) < 1 || s->cfg->height < ANSWER_HEIGHT)
 		return;
 	text_printable(name, sizeof(name), full_name(s, most, full, sizeof(full)), SIZE_MAX);
-	len = (size_t)snprintf(line, sizeof(line), "%s waited longest: %s",
-	                       text_cut(name, NAME_MAX),
+	len = (size_t)snprintf(line, sizeof(line), "%s waited%s %s", text_cut(name, NAME_MAX),
+	                       t->nr_rows > 1 ? " longest:" : "",
 	                       text_duration(waited, sizeof(waited), (uint64_t)waited_ns(most)));
 	if (t->nr_rows > 1)
 		len += (size_t)snprintf(line + len, sizeof(line) - len, " of %s in all",
 		                        text_duration(all, sizeof(all), (uint64_t)sum));
-	if (cause_of(most))
-		snprintf(line + len, sizeof(line) - len, ", mostly %s", cause_of(most));
+	if (cause_of(s, most))
+		snprintf(line + len, sizeof(line) - len, ", mostly %s", cause_of(s, most));
 	put_as(s, WRAP_ANSWER, line);
 }
 
@@ -308,6 +339,7 @@ int stat_screen_print(const struct stat_report *r, const struct stat_screen_cfg 
 	s.name_width = name < NAME_MIN ? NAME_MIN : name > NAME_MAX ? NAME_MAX : name;
 	put_machine(&s, t);
 	put_answer(&s, t);
+	put_quota(&s);
 	put_open_waits(&s);
 	snprintf(line, sizeof(line), "waits for a CPU %s %.1f s%s",
 	         r->view == TALLY_INTERVAL ? "in the last" : "since the start,", view_s(r),
