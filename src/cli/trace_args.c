@@ -161,13 +161,26 @@ static const char *nearest_name(const char *word, const struct source *s)
 	return best;
 }
 
+/* Whether it is a part of a name, as stat would take it. */
+static bool is_part_of_name(const char *word, const struct source *s)
+{
+	uint32_t nr = tasks_nr(s->tasks);
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (*word && strstr(source_comm(s, i), word))
+			return true;
+	return false;
+}
+
 static int no_such_name(const char *pattern, const struct source *s, struct diag *d)
 {
 	char hint[160], shown[61];
 	const char *near = nearest_name(pattern, s);
 
 	text_printable(shown, sizeof(shown), pattern, SIZE_MAX);
-	if (near)
+	if (is_part_of_name(pattern, s))
+		snprintf(hint, sizeof(hint), "'*%.61s*' takes those of which it is a part", shown);
+	else if (near)
 		snprintf(hint, sizeof(hint), "did you mean '%.64s'?", near);
 	else
 		snprintf(hint, sizeof(hint),

@@ -238,20 +238,48 @@ static void show_waits(const struct summary_screen *s)
 	}
 }
 
+static bool applies(const struct summary_screen *s, const char *id)
+{
+	for (const struct report_node *at = summary_first(summary_list(s, "applicable_analyses"));
+	     at; at = at->next)
+		if (at->type == REPORT_STRING && strcmp(at->text, id) == 0)
+			return true;
+	return false;
+}
+
+/* What does not wait for a CPU and is slow, sleeps too long, or computes. */
+static void show_no_loss(const struct summary_screen *s, const char *file, size_t room)
+{
+	char time[16], next[COMMAND_TEXT_BYTES];
+	bool has_sleeps = applies(s, "sleeps");
+
+	fputs(wrap_on(WRAP_ANSWER, s->cfg->is_colored), s->out);
+	summary_line(s, "no task lost much time; waits for a CPU: %s in all",
+	             text_duration(time, sizeof(time), summary_number(s->root, "total_lost_ns")));
+	fputs(wrap_off(s->cfg->is_colored), s->out);
+	if (has_sleeps)
+		command_text("analyze FILE sleeps", file, s->cfg->clock, room, next);
+	fputs(wrap_on(WRAP_COMMAND, s->cfg->is_colored), s->out);
+	summary_line(
+		s, "next: %s",
+		has_sleeps
+			? next
+			: "schedscope record --events default,sleep  # what do tasks sleep for?");
+	fputs(wrap_off(s->cfg->is_colored), s->out);
+}
+
 /* The answer before everything else: who lost most time, to what, and how to see it. */
 static void show_answer(const struct summary_screen *s)
 {
 	const struct report_node *at = summary_first(summary_list(s, "bottlenecks"));
 	const char *file = summary_text_at(s->root, "file");
 	size_t room = s->cfg->width ? s->width - strlen("next: ") : 0;
-	char next[COMMAND_TEXT_BYTES], time[16], remedy[LINE_BYTES];
+	char next[COMMAND_TEXT_BYTES], remedy[LINE_BYTES];
 
 	if (!summary_list(s, "bottlenecks"))
 		return;
 	if (!at) {
-		summary_line(s, "no task lost much time; waits for a CPU: %s in all",
-		             text_duration(time, sizeof(time),
-		                           summary_number(s->root, "total_lost_ns")));
+		show_no_loss(s, file ? file : "", room);
 		return;
 	}
 	fputs(wrap_on(WRAP_ANSWER, s->cfg->is_colored), s->out);
@@ -273,7 +301,7 @@ static size_t count_answer(const struct summary_screen *s)
 	size_t nr = summary_len(list);
 
 	if (!nr)
-		return list ? 1 : 0;
+		return list ? 2 : 0;
 	return summary_count_headline(s, words(summary_first(list), "description")) +
 	       at_most(nr, ANSWERS) - 1 + 2;
 }

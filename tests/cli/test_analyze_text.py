@@ -73,6 +73,16 @@ def the_most_used_answers_are_as_they_were():
 
 
 @case
+def what_lost_nothing_may_sleep_and_the_way_to_see_it_is_shown():
+    nothing = re.compile(r"no task lost much time; waits for a CPU: [\d.]+[mu]s in all")
+    for file, name, command in ((TOGETHER, "ksoftirqd/1", "next: schedscope record --events default,sleep  # what do tasks sleep for?"),
+                                ("perf/host-syscalls.data.gz", "rcu_preempt", "next: schedscope analyze perf/host-syscalls.data.gz sleeps")):
+        code, text, errors = on_terminal(80, 24, "analyze", file, "-c", name)
+        lines = text.splitlines()
+        assert code == 0 and not errors and nothing.fullmatch(lines[0]) and lines[1] == command and len(lines) < 24, (errors, text)
+
+
+@case
 def a_comparison_begins_with_its_verdict():
     code, text, errors = on_terminal(80, 24, "diff", "perfetto/e-guest-eevdf.pftrace.gz", "perfetto/e-guest-scx-vtime.pftrace.gz")
     assert code == 0 and not errors, errors

@@ -91,6 +91,7 @@ WORDS = [
     ("analyze FILE cpu_timeline", 1, "cpu_timeline needs a CPU", "name one with --cpu"),
     ("analyze FILE --cpu 99", 1, "this trace has no CPU 99", "its last is"),
     ("analyze FILE -c nobody-here", 1, "no thread of this trace is named 'nobody-here'", "a pattern is the whole name"),
+    ("analyze FILE -c ur", 1, "no thread of this trace is named 'ur'", "'*ur*' takes those of which it is a part"),
     ("analyze FILE -c /(/", 2, "pattern '(' is wrong", "regular expressions"),
     ("analyze FILE --from 5s --to 1s", 2, "--to is not after --from", "give a later --to"),
     ("analyze FILE --from 1h", 2, "--from is after the end of the trace", "times count from its start"),
