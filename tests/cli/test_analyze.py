@@ -127,7 +127,7 @@ def the_summary_is_one_screen():
     assert "   1 ████······················?  15.0%   db                  300  3.00ms  15.0%" in lines, text
     assert "web                 200  10.0ms  at 0.002s, CPU 0, woken by db" in lines, text
     assert "hog                 100  3.00ms  at 0.012000s, CPU 0, preempted by web" in lines, text
-    assert any(line.startswith("summary ") for line in lines), text
+    assert any(line.startswith("blame ") for line in lines), text
 
 
 @case
