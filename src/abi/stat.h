@@ -67,7 +67,7 @@ enum stat_event {
 #define STAT_COUNTERS     12 /* 4 for instructions per cycle, 8 of the user's choice */
 #define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
 #define STAT_DEPTH_SLOTS  64    /* queue depth; the last slot holds all deeper ones */
-#define STAT_HISTORY      64    /* slices per CPU remembered for outliers; a power of two */
+#define STAT_HISTORY      512   /* slices per CPU remembered for outliers; a power of two */
 #define STAT_CHANGED_MAX  32768 /* changed tasks that are noted between two drains; a power of two */
 #define STAT_CHANGED_BATCH \
 	1024 /* that are handed over at a time; even the longest records fit into the ring */

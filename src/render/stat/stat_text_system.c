@@ -9,6 +9,7 @@
 #define COLUMNS    3
 #define CELL_WIDTH 64
 #define HELD_BYTES 1024
+#define HELD_SHOWN 5 /* names of holders; --json has each task */
 
 /* "0-2,5,7-8": the CPUs of one band. */
 static void print_cpu_list(const struct stat_text *x, const struct stat_table *t, uint32_t band)
@@ -269,16 +270,24 @@ static size_t fold_holders(const struct outlier *o, struct held *to)
 	return nr;
 }
 
-/* What held the CPU, longest first, then the unknown time. */
+/* What held the CPU, longest first, the small ones together, then the unknown time. */
 static void describe_holders(const struct outlier *o, char *text)
 {
 	struct held held[STAT_HISTORY];
 	size_t len = 0, nr = fold_holders(o, held);
 
+	uint64_t others_ns = 0;
+	uint32_t nr_others = 0;
+
 	text[0] = '\0';
 	for (size_t i = 0; i < nr; i++) {
 		char name[STAT_COMM_LEN + 24];
 
+		if (nr > HELD_SHOWN + 1 && i >= HELD_SHOWN) {
+			others_ns += held[i].ns;
+			nr_others += held[i].nr_tasks;
+			continue;
+		}
 		if (held[i].nr_tasks > 1)
 			snprintf(name, sizeof(name), "%.*s (%u tasks)", STAT_COMM_LEN, held[i].comm,
 			         held[i].nr_tasks);
@@ -286,6 +295,12 @@ static void describe_holders(const struct outlier *o, char *text)
 			snprintf(name, sizeof(name), "%.*s/%u", STAT_COMM_LEN, held[i].comm,
 			         held[i].tid);
 		len = add_held(text, len, name, held[i].ns, o->wait_ns);
+	}
+	if (nr_others) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "%u other tasks", nr_others);
+		len = add_held(text, len, name, others_ns, o->wait_ns);
 	}
 	len = add_held(text, len, "idle", o->idle_ns, o->wait_ns);
 	add_held(text, len, "unknown", o->unexplained_ns, o->wait_ns);
