@@ -79,8 +79,8 @@ static void a_number_at_the_end_need_not_be_a_task(void **state)
 	static const char *const names[] = {
 		"schedscope-20261115T053012-lost-500.pftrace",
 		"schedscope-20261115T053012-scx-eject-layered-2.pftrace",
-		"schedscope-20261115T053012-sigusr2.pftrace",
-		"schedscope-20261115T053012-sigusr2-2.pftrace",
+		"schedscope-20261115T053012-requested.pftrace",
+		"schedscope-20261115T053012-requested-2.pftrace",
 	};
 	struct dump_name n;
 
