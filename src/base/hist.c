@@ -37,6 +37,33 @@ void hist_add(struct hist *h, uint64_t ns, uint64_t at_ns, uint32_t cpu)
 	h->slots[hist_slot(ns)]++;
 }
 
+/*
+ * The slots of all samples, by the shortest and the longest: few of them, mostly. False where they hold another number of
+ * samples than were counted, as may be while the kernel still counts.
+ */
+static bool used_slots(const struct hist *h, uint32_t *first, uint32_t *last)
+{
+	uint64_t total = 0;
+
+	*first = hist_slot(h->min_ns);
+	*last = hist_slot(h->max_ns);
+	for (uint32_t i = *first; i <= *last; i++)
+		total += h->slots[i];
+	return total == h->count;
+}
+
+static void merge_slots(struct hist *into, const struct hist *from)
+{
+	uint32_t first, last;
+
+	if (!used_slots(from, &first, &last)) {
+		first = 0;
+		last = HIST_SLOTS - 1;
+	}
+	for (uint32_t i = first; i <= last; i++)
+		into->slots[i] += from->slots[i];
+}
+
 void hist_merge(struct hist *into, const struct hist *from)
 {
 	if (from->count == 0)
@@ -50,8 +77,7 @@ void hist_merge(struct hist *into, const struct hist *from)
 	}
 	into->count += from->count;
 	into->sum_ns += from->sum_ns;
-	for (uint32_t i = 0; i < HIST_SLOTS; i++)
-		into->slots[i] += from->slots[i];
+	merge_slots(into, from);
 }
 
 double hist_mean_ns(const struct hist *h)
@@ -73,17 +99,14 @@ static uint64_t clamp(uint64_t v, uint64_t lo, uint64_t hi)
 	return v < lo ? lo : v;
 }
 
-bool hist_view_percentile(const struct hist_view *v, uint32_t p10000, uint64_t *out)
+/* In the slots from first on; total is that of all samples, and not 0. */
+static bool find_percentile(const struct hist_view *v, uint32_t first, uint64_t total,
+                            uint32_t p10000, uint64_t *out)
 {
-	uint64_t total = 0, before = 0, rank, width;
+	uint64_t before = 0, rank = percentile_rank(total, p10000), width;
 	struct hist_range r;
 
-	for (uint32_t i = 0; i < v->nr_slots; i++)
-		total += v->slots[i];
-	if (total == 0)
-		return false;
-	rank = percentile_rank(total, p10000);
-	for (uint32_t i = 0; i < v->nr_slots; i++) {
+	for (uint32_t i = first; i < v->nr_slots; i++) {
 		if (before + v->slots[i] < rank) {
 			before += v->slots[i];
 			continue;
@@ -101,6 +124,15 @@ bool hist_view_percentile(const struct hist_view *v, uint32_t p10000, uint64_t *
 	return false; /* not reached: the slots add up to total */
 }
 
+bool hist_view_percentile(const struct hist_view *v, uint32_t p10000, uint64_t *out)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < v->nr_slots; i++)
+		total += v->slots[i];
+	return total && find_percentile(v, 0, total, p10000, out);
+}
+
 uint64_t hist_percentile_ns(const struct hist *h, uint32_t p10000)
 {
 	struct hist_view v = {
@@ -110,9 +142,15 @@ uint64_t hist_percentile_ns(const struct hist *h, uint32_t p10000)
 		.min = h->min_ns,
 		.max = h->max_ns,
 	};
+	uint32_t first, last;
 	uint64_t out = 0;
+	bool is_found;
 
-	return hist_view_percentile(&v, p10000, &out) ? out : 0;
+	if (h->count && used_slots(h, &first, &last))
+		is_found = find_percentile(&v, first, h->count, p10000, &out);
+	else
+		is_found = hist_view_percentile(&v, p10000, &out);
+	return is_found ? out : 0;
 }
 
 uint64_t percentile_of_sorted(const uint64_t *sorted, uint64_t n, uint32_t p10000)

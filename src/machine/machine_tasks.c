@@ -85,7 +85,7 @@ int machine_tasks_new(const struct machine_tasks_cfg *cfg, struct diag *d,
 
 static void free_thread(struct machine_tasks *t, struct thread *th)
 {
-	machine_tasks_close_sched(t, th);
+	machine_tasks_close_files(t, th);
 	t->nr_new -= th->read_ns == 0;
 	machine_tasks_cool_thread(t, th);
 	machine_tasks_drop_history(t, &th->history);
@@ -307,7 +307,8 @@ int machine_tasks_add_thread(struct machine_tasks *t, struct task_process *p, ui
 	th->hot_at = th->history.at = MACHINE_TASKS_NOWHERE;
 	th->idx = (uint32_t)t->nr_threads;
 	th->process = p;
-	th->sched_fd = -1;
+	for (int i = 0; i < THREAD_FILES; i++)
+		th->fds[i] = -1;
 	th->listed_nr = t->list_nr;
 	row = &t->thread_rows[t->nr_threads];
 	t->threads[t->nr_threads++] = th;

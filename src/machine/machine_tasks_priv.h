@@ -39,13 +39,16 @@ struct task_process {
 	struct task_history history;
 };
 
+/* Of a thread, that are read again and again. */
+enum thread_file { THREAD_SCHED, THREAD_STAT, THREAD_FILES };
+
 struct thread {
 	uint32_t tid;
 	uint32_t idx;    /* of its row */
 	uint32_t hot_at; /* as of a process */
 	struct task_process *process;
 	struct thread *next, *previous; /* of its process */
-	int sched_fd;                   /* kept open; -1 = not */
+	int fds[THREAD_FILES];          /* kept open; -1 = not */
 	uint32_t listed_nr;             /* the list() that saw it last */
 	uint32_t round_nr;              /* the read() that read it last */
 	uint64_t read_ns;               /* when; 0 = never */
@@ -101,7 +104,7 @@ struct machine_tasks {
 	struct map *process_of;
 	size_t turn;   /* whose turn it is */
 	size_t nr_new; /* never read */
-	size_t nr_fds, fds_max;
+	size_t nr_fds[THREAD_FILES], fds_max;
 	struct history_place *histories;
 	size_t nr_histories;
 
@@ -131,7 +134,7 @@ void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th);
 void machine_tasks_drop_process(struct machine_tasks *t, struct task_process *p);
 void machine_tasks_set_state(struct machine_tasks *t, struct thread *th, char state);
 /* Closes what is kept open of a thread, if anything is. */
-void machine_tasks_close_sched(struct machine_tasks *t, struct thread *th);
+void machine_tasks_close_files(struct machine_tasks *t, struct thread *th);
 /* They are to be read. Without memory they are not, until something else happens to them. */
 void machine_tasks_heat_thread(struct machine_tasks *t, struct thread *th);
 void machine_tasks_heat_process(struct machine_tasks *t, struct task_process *p);

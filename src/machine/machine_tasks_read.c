@@ -101,65 +101,90 @@ static void name_process(struct task_process *p, const struct proc_thread_stat *
 	p->is_asked = st->is_kthread;
 }
 
-static int read_stat(struct machine_tasks *t, const struct thread *th, struct proc_thread_stat *out)
-{
-	char text[STAT_BYTES];
-	long n = machine_tasks_file(t, th->process->tgid, th->tid, "stat", text, sizeof(text));
+static const char *const file_names[THREAD_FILES] = {
+	[THREAD_SCHED] = "schedstat", [THREAD_STAT] = "stat"
+};
 
-	if (n < 0)
-		return (int)n;
-	return proc_thread_stat_parse(text, out) ? 0 : -ESRCH;
+/* Of all that may be kept open: the first is read of every thread, the second of those that run. */
+static size_t fds_max(const struct machine_tasks *t, enum thread_file file)
+{
+	return file == THREAD_SCHED ? t->fds_max / 4 * 3 : t->fds_max / 4;
 }
 
-static int open_sched(struct machine_tasks *t, struct thread *th)
+static int open_file(struct machine_tasks *t, struct thread *th, enum thread_file file)
 {
 	char path[64];
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "%u/task/%u/schedstat", th->process->tgid, th->tid);
+	(void)snprintf(path, sizeof(path), "%u/task/%u/%s", th->process->tgid, th->tid,
+	               file_names[file]);
 	fd = openat(t->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && t->nr_fds < t->fds_max) {
-		th->sched_fd = fd;
-		t->nr_fds++;
+	if (fd >= 0 && t->nr_fds[file] < fds_max(t, file)) {
+		th->fds[file] = fd;
+		t->nr_fds[file]++;
 	}
 	return fd;
 }
 
-void machine_tasks_close_sched(struct machine_tasks *t, struct thread *th)
+static void close_file(struct machine_tasks *t, struct thread *th, enum thread_file file)
 {
-	if (th->sched_fd < 0)
+	if (th->fds[file] < 0)
 		return;
-	close(th->sched_fd);
-	th->sched_fd = -1;
-	t->nr_fds--;
+	close(th->fds[file]);
+	th->fds[file] = -1;
+	t->nr_fds[file]--;
+}
+
+void machine_tasks_close_files(struct machine_tasks *t, struct thread *th)
+{
+	close_file(t, th, THREAD_SCHED);
+	close_file(t, th, THREAD_STAT);
+}
+
+static ssize_t read_once(struct machine_tasks *t, struct thread *th, enum thread_file file,
+                         char *text, size_t size)
+{
+	int fd = th->fds[file] >= 0 ? th->fds[file] : open_file(t, th, file);
+	ssize_t n = fd >= 0 ? pread(fd, text, size, 0) : -1;
+
+	if (fd >= 0 && fd != th->fds[file])
+		close(fd);
+	return n;
 }
 
 /* Through the descriptor that is kept, if there is one: it is that of one thread, and says nothing once that has ended. */
-static ssize_t sched_text(struct machine_tasks *t, struct thread *th, char *text, size_t size)
+static bool read_file(struct machine_tasks *t, struct thread *th, enum thread_file file, char *text,
+                      size_t size)
 {
-	int fd = th->sched_fd >= 0 ? th->sched_fd : open_sched(t, th);
-	ssize_t n = fd >= 0 ? pread(fd, text, size, 0) : -1;
+	bool is_kept = th->fds[file] >= 0;
+	ssize_t n = read_once(t, th, file, text, size - 1);
 
-	if (fd >= 0 && fd != th->sched_fd)
-		close(fd);
-	return n;
+	/* The thread has ended; another one may have its id by now. */
+	if (is_kept && n <= 0) {
+		close_file(t, th, file);
+		n = read_once(t, th, file, text, size - 1);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* False for an exited thread. */
+static bool read_stat(struct machine_tasks *t, struct thread *th, struct proc_thread_stat *out)
+{
+	char text[STAT_BYTES];
+
+	return read_file(t, th, THREAD_STAT, text, sizeof(text)) &&
+	       proc_thread_stat_parse(text, out);
 }
 
 /* False for an exited thread, or a kernel without it: its stat shows which. */
 static bool read_sched(struct machine_tasks *t, struct thread *th, struct proc_thread_sched *out)
 {
-	bool is_kept = th->sched_fd >= 0;
 	char text[SCHED_BYTES];
-	ssize_t n = sched_text(t, th, text, sizeof(text) - 1);
 
-	/* The thread has ended; another one may have its id by now. */
-	if (is_kept && n <= 0) {
-		machine_tasks_close_sched(t, th);
-		n = sched_text(t, th, text, sizeof(text) - 1);
-	}
-	text[n > 0 ? n : 0] = '\0';
 	/* All zero: a kernel without the option, or a thread that has not run yet. */
-	return proc_thread_sched_parse(text, out) && out->slices;
+	return read_file(t, th, THREAD_SCHED, text, sizeof(text)) &&
+	       proc_thread_sched_parse(text, out) && out->slices;
 }
 
 static double rate_of(uint64_t before, uint64_t now, double per)
@@ -243,14 +268,12 @@ static int read_thread(struct machine_tasks *t, struct thread *th,
 	char state = row->state;
 	uint64_t now = machine_tasks_now(t);
 	double seconds;
-	int err;
 
 	th->round_nr = t->round_nr;
 	has_run = is_new || !has_sched || !th->has_sched ||
 	          memcmp(&sched, &th->sched, sizeof(sched)) != 0;
 	if (has_run || row->state == 'R') {
-		err = read_stat(t, th, &st);
-		if (err)
+		if (!read_stat(t, th, &st))
 			return -ESRCH;
 		if (is_new || st.start_ticks != th->start_ticks)
 			begin_thread(t, th, &st, &sched, has_sched);

@@ -293,7 +293,8 @@ static void grow(const struct table_view *t, const struct screen *s, struct layo
 	bool is_drawn[TABLE_VIEW_COLUMNS] = { 0 };
 
 	for (size_t i = 0; i < l->nr && left > 0; i++) {
-		int wanted = l->columns[i]->most ? wanted_width(t, l->columns[i], s) : 0;
+		bool may_grow = l->columns[i]->most > l->width[i];
+		int wanted = may_grow ? wanted_width(t, l->columns[i], s) : 0;
 
 		is_drawn[i] = wanted < 0;
 		left = widen(l, i, wanted, left);

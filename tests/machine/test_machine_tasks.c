@@ -297,10 +297,13 @@ static void remove_thread(const struct tree *t, const char *path)
 /* What is open of a thread that has gone has no bytes; that of a file does, unless they are cut. */
 static void end_thread(const struct tree *t, const char *path)
 {
+	static const char *const kept[] = { "schedstat", "stat" };
 	char file[128];
 
-	(void)snprintf(file, sizeof(file), "%s/%s/schedstat", t->root, path);
-	expect_eq(truncate(file, 0), 0);
+	for (size_t i = 0; i < 2; i++) {
+		(void)snprintf(file, sizeof(file), "%s/%s/%s", t->root, path, kept[i]);
+		expect_eq(truncate(file, 0), 0);
+	}
 	remove_thread(t, path);
 }
 
