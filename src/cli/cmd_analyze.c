@@ -64,6 +64,8 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope analyze trace.pftrace",
 	  "one screen: what it is, what ran, what waited, what went wrong" },
+	{ "schedscope analyze trace.pftrace -c 'nginx*'",
+	  "the same of some threads: what they wait for" },
 	{ "schedscope analyze trace.pftrace wakeup_latency",
 	  "from being woken to running, in percentiles" },
 	{ "schedscope analyze --list", "the analyses there are" },

@@ -150,8 +150,8 @@ const struct opt_command cmd_explain = {
 	.summary = "why a task of a recorded trace waited for a CPU, or slept, in plain sentences",
 	.operands = "FILE",
 	.description =
-		"For the longest waits, or the requested one: what ran on that CPU meanwhile and "
-		"for how long, which interrupts it served, which other CPUs that the task may use "
+		"For the three longest waits (on a terminal as many of them as fit, with -n as many as it says), or the one at "
+		"--at: what ran on that CPU meanwhile and for how long, which interrupts it served, which other CPUs that the task may use "
 		"were idle, how often the task was moved, what woke it, and what its waker had "
 		"waited for.\n\n"
 		"A wait begins with the waking (or the wakeup, where only that was recorded), or "

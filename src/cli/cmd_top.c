@@ -65,7 +65,7 @@ static const struct opt options[] = {
 		"time between frames, from 15 to 5000; 250 if not given", OPT_GIVEN(struct top_args, has_frame)),
 	OPT_STRING(0, "process-id", "PID", struct top_args, process, "only this process; -1 is all"),
 	OPT_STRING(0, "cgroup", "PATTERN", struct top_args, cgroup,
-		"list only tasks in matching cgroups, or below: a path or name with * and ?",
+		"list only tasks in matching cgroups, or below: a path or name, with * and ?, or /REGEX/",
 		.details = "In the hierarchy that has the controller cpu. It is the filter cgroup:PATTERN, which the key / changes."),
 	OPT_STRING(0, "by", "WHAT", struct top_args, by,
 		"what a row of the blame view adds up: comm (tasks of one name) if not given, thread, process, cgroup, class"),

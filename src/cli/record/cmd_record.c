@@ -74,7 +74,7 @@ static const struct record_args defaults = {
 /* clang-format off */
 static const struct opt options[] = {
 	OPT_STRING('o', "output", "FILE", struct record_args, output,
-		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file",
+		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file", .heading = "Where to, and how long",
 		.details = "With --keep or --trigger: a directory, or a directory and the prefix of all file names."),
 	OPT_FLAG(0, "force", struct record_args, may_replace,
 		"replace an existing file; without it that is asked on a terminal, and refused elsewhere",
@@ -94,7 +94,7 @@ static const struct opt options[] = {
 		.details = "'schedscope analyze' shows it, beside the host and the id of its boot, which every recording has. At most 16."),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, sleep, block, net, mm, fs, lock, task, irq, power, ipi, workqueue, other, scx, all",
-		.choices = event_set_names,
+		.choices = event_set_names, .heading = "What to record",
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task is fork, exec, rename, exit, cgroups, "
 			   "policies and CPUs of tasks; irq is hard and soft interrupts; "
@@ -105,13 +105,14 @@ static const struct opt options[] = {
 			   "of sched_ext; all is everything that this kernel has, but net, mm and fs. Names of single kinds, such as "
 			   "softirq_entry, work too. Switches, wakings and task are always recorded."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
+		.heading = "Which tasks",
 		.details = "Its switches, wakeups and migrations. Fork, exec, exit, interrupts and idle states are "
 			   "still recorded system-wide; CPU time of other tasks is left blank. Ends with the process."),
 	OPT_LIST(0, "cgroup", "PATTERN", struct record_args, cgroup,
 		"only tasks in matching cgroups, or below: a path or name, with * and ?, or /REGEX/", .list = "cgroups",
 		.details = "In the hierarchy that has the controller cpu. / is the root alone."),
 	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
-		"also each call of these functions of the kernel"),
+		"also each call of these functions of the kernel", .heading = "What else to record"),
 	OPT_LIST(0, "uprobes", "PATH:SYMBOL", struct record_args, uprobes,
 		"also each call of this function of a program or library",
 		.details = "PATH:SYMBOL+OFFSET is a place inside it, ret:PATH:SYMBOL (or PATH:SYMBOL%return) its "
@@ -148,7 +149,7 @@ static const struct opt options[] = {
 		.details = RECORD_UNWIND_DETAILS),
 	OPT_STRING(0, "report", "FILE", struct record_args, report,
 		"make a report of it at the end, as 'schedscope report' does: FILE, or the recording's name with .html",
-		.bare = "", .is_file = true,
+		.bare = "", .is_file = true, .heading = "The file",
 		.details = "An older report of that name is replaced, any other file is not."),
 	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file still loads directly"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
@@ -193,6 +194,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope record --duration 5 -o five.pftrace", "five seconds of the whole machine" },
 	{ "schedscope record -- make -j8", "while a command runs" },
+	{ "schedscope record --events default,sleep --duration 5", "also what tasks sleep for: locks, disks, each other" },
 	{ "schedscope record --duration 10 --report=slow.html", "ten seconds, and a page about them" },
 	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
