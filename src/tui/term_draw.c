@@ -65,21 +65,37 @@ static void put_colour(struct terminal *t, uint32_t rgb)
 	term_put(t, text);
 }
 
+/* Cells that are filled with their colour: what is written on them is the background's. */
+static bool is_filled(enum style style)
+{
+	return style >= STYLE_HEAT && style <= STYLE_LANE_LAST;
+}
+
 static void put_style(struct terminal *t, const struct cell *c)
 {
-	struct attrs attrs = theme_attrs(t->theme, (enum style)c->style, t->background);
+	enum style style = (enum style)c->style;
+	struct attrs attrs = theme_attrs(t->theme, style, t->background);
+	bool is_white_8 = t->depth == DEPTH_8 && t->background == BACKGROUND_LIGHT &&
+	                  !is_filled(style);
+	int on_white = is_white_8 ? theme_of_8_on_white(attrs.colour) : -1;
 
+	attrs.is_own = attrs.is_own || (is_white_8 && on_white < 0);
 	term_put(t, exit_attribute_mode);
-	if (attrs.is_bold)
+	/* Bold is a lighter colour on many of these. */
+	if (attrs.is_bold && (!is_white_8 || attrs.is_own))
 		term_put(t, enter_bold_mode);
 	/* Where colours are, the dim one is a colour, but for the terminal's own. */
 	if (attrs.is_dim && (t->depth == DEPTH_MONO || attrs.is_own))
 		term_put(t, enter_dim_mode);
 	if (attrs.is_reversed || c->is_selected)
 		term_put(t, enter_reverse_mode);
-	if (attrs.is_named && !attrs.is_own && t->depth != DEPTH_MONO)
+	if (attrs.is_own)
+		return;
+	if (is_white_8)
+		term_put(t, tiparm(set_a_foreground, on_white));
+	else if (attrs.is_named && t->depth != DEPTH_MONO)
 		term_put(t, tiparm(set_a_foreground, (int)theme_of_8(attrs.colour)));
-	else if (!attrs.is_own)
+	else
 		put_colour(t, attrs.colour);
 }
 

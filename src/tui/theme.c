@@ -225,3 +225,14 @@ uint8_t theme_of_8(uint32_t rgb)
 			best = i;
 	return best;
 }
+
+int theme_of_8_on_white(uint32_t rgb)
+{
+	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
+
+	if (is_grey(rgb))
+		return -1;
+	if (r < g || r < b)
+		return b >= g && r > b / 2 ? 5 : 4;
+	return g > r / 3 || b > r / 2 ? 5 : 1;
+}

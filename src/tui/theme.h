@@ -40,3 +40,5 @@ struct attrs theme_attrs(const struct theme *t, enum style style, enum backgroun
 uint8_t theme_of_256(uint32_t rgb);
 /* The nearest of the 8 of ANSI: black, red, green, yellow, blue, magenta, cyan, white; never black. */
 uint8_t theme_of_8(uint32_t rgb);
+/* Of those the ones that can be read on white: red, blue, magenta; -1 for greys, which are the terminal's own colour there. */
+int theme_of_8_on_white(uint32_t rgb);

@@ -159,6 +159,31 @@ static void lesser_terminals_get_the_nearest_colour(void **state)
 	assert_true(theme_of_8(0) != 0);
 }
 
+/* Yellow, green and cyan of eight colours cannot; the greys are apart from what is red. */
+static void eight_colours_can_be_read_on_white(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < nr_themes; i++) {
+		for (int style = 0; style < STYLE_HEAT; style++) {
+			uint32_t rgb =
+				theme_attrs(&themes[i], (enum style)style, BACKGROUND_LIGHT).colour;
+			int colour = theme_of_8_on_white(rgb);
+
+			assert_true(colour == -1 || colour == 1 || colour == 4 || colour == 5);
+		}
+	}
+	for (int k = 0; k < 5; k++) {
+		static const int wanted[] = { 4, 4, 5, 5, 1 };
+		struct attrs a = theme_attrs(&themes[0], (enum style)(STYLE_GOOD + k),
+		                             BACKGROUND_LIGHT);
+
+		expect_eq(theme_of_8_on_white(a.colour), wanted[k]);
+	}
+	expect_eq(theme_of_8_on_white(
+			  theme_attrs(&themes[0], STYLE_FRAME, BACKGROUND_LIGHT).colour),
+	          -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +195,7 @@ int main(void)
 		cmocka_unit_test(bands_and_heat_differ_step_by_step),
 		cmocka_unit_test(the_colour_blind_bands_never_rely_on_red_and_green),
 		cmocka_unit_test(lesser_terminals_get_the_nearest_colour),
+		cmocka_unit_test(eight_colours_can_be_read_on_white),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
