@@ -221,10 +221,12 @@ static void check_functions(const struct exam *e, struct doctor_row *r)
 		say(r, DOCTOR_OK, NULL, "kernel functions can be traced, by fentry and by kprobe");
 	else if (!fentry)
 		say(r, DOCTOR_LIMITED, "for record --kprobes: a kernel built with CONFIG_KPROBES=y",
-		    "kernel functions can be traced by fentry, not by kprobe (%s)", refusal(kprobe));
+		    "kernel functions can be traced by fentry, not by kprobe (%s)",
+		    refusal(kprobe));
 	else if (!kprobe)
 		say(r, DOCTOR_OK, NULL,
-		    "kernel functions can be traced by kprobe, not by fentry (%s)", refusal(fentry));
+		    "kernel functions can be traced by kprobe, not by fentry (%s)",
+		    refusal(fentry));
 	else
 		say(r, DOCTOR_LIMITED,
 		    fentry == -EPERM

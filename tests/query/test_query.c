@@ -130,8 +130,11 @@ static void names_are_chosen_by_patterns(void **state)
 	static const struct {
 		const char *pattern;
 		unsigned int found;
-	} cases[] = { { "prev_comm~*hil*", 1 },  { "prev_comm~hil*", 0 }, { "prev_comm~/h.l/", 1 },
-		      { "prev_comm~/^h.l$/", 0 }, { "prev_comm~(", 0 } };
+	} cases[] = { { "prev_comm~*hil*", 1 },
+		      { "prev_comm~hil*", 0 },
+		      { "prev_comm~/h.l/", 1 },
+		      { "prev_comm~/^h.l$/", 0 },
+		      { "prev_comm~(", 0 } };
 	struct query_fixture f = begin(state);
 	struct diag d = { 0 };
 
