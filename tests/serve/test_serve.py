@@ -143,8 +143,12 @@ def exemplars_name_the_longest():
     for line in marked:
         labels = line.split(" # {")[1].split("}")[0]
         expect(len(labels) <= 128 and labels.count("=") == 3 and 'comm="' in labels and 'tid="' in labels, line)
-        le = float(line.split('le="')[1].split('"')[0])
-        expect(float(line.split("} ")[-1].split()[0]) <= le, line)
+        series = line.split('le="')[0]
+        rows = [(float(row.split('le="')[1].split('"')[0]), int(row.split("} ")[1].split()[0])) for row in text.splitlines() if row.startswith(series)]
+        at = [le for le, _ in rows].index(float(line.split('le="')[1].split('"')[0]))
+        low, high = rows[at - 1][0] if at else 0, rows[at][0]
+        expect(low <= float(line.split("} ")[-1].split()[0]) < high, f"its bucket is [{low}, {high}): {line}")
+        expect(rows[at][1] == rows[-1][1] and (not at or rows[at - 1][1] < rows[-1][1]), f"not the bucket of the maximum: {line} {rows}")
     expect("# {" not in samples_text(), "exemplars in the classic text")
 
 
