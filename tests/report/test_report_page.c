@@ -151,6 +151,45 @@ static void all_but_the_worst_waits_are_folded(void **state)
 	            fold); /* of "hog", which a sentence is about, too */
 }
 
+static uint32_t count_in(const char *from, const char *end, const char *text)
+{
+	uint32_t nr = 0;
+
+	while ((from = strstr(from, text)) && from < end) {
+		from++;
+		nr++;
+	}
+	return nr;
+}
+
+/* It runs thousands of times beside its wait: what a card draws stays small, and what it ran at the end of the wait is seen. */
+static void short_slices_beside_a_wait_are_one(void **state)
+{
+	struct pass_fixture *p = *state;
+	SCOPED(made_done) struct made m = { 0 };
+	uint64_t at = 1000 * MS;
+	const char *card, *end;
+
+	forked(&p->f, 900 * MS, 1, 10, "hog");
+	forked(&p->f, 900 * MS, 1, 20, "web");
+	sw(&p->f, 950 * MS, 0, 0, 10, EV_STATE_RUNNABLE);
+	keep_waiting(p, &at, 20, 600 * MS);
+	for (uint32_t i = 0; i < 3000; i++, at += 20000) {
+		waking(&p->f, at, 1, 20, 0);
+		sw(&p->f, at + 5000, 0, 10, 20, EV_STATE_RUNNABLE);
+		sw(&p->f, at + 10000, 0, 20, 10, EV_STATE_S);
+	}
+	finish(p, at + 100 * MS);
+	make(p, &m);
+	card = strstr(m.html, "id=\"wait-1\"");
+	assert_non_null(card);
+	end = strstr(card, "</article>");
+	assert_true(count_in(card, end, "<rect") < 200);
+	assert_non_null(strstr(card, "short slices, "));
+	assert_true(strstr(card, "short slices, ") < end);
+	assert_non_null(strstr(card, "<title>web (20) 1.00ms</title>"));
+}
+
 /* What was recorded, before any section; what is not known is left out. */
 static void the_head_says_what_was_recorded(void **state)
 {
@@ -406,6 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_STREAM(the_first_sentence_names_the_cause),
 		WITH_STREAM(all_but_the_worst_waits_are_folded),
+		WITH_STREAM(short_slices_beside_a_wait_are_one),
 		WITH_STREAM(the_head_says_what_was_recorded),
 		WITH_STREAM(nothing_lost_is_said_with_figures),
 		WITH_STREAM(losses_make_it_likely),

@@ -14,8 +14,10 @@
 #define STRIPE     8.0
 #define BOTTOM     22.0
 #define AROUND     6U  /* a 6th of the wait on both sides */
-#define THIN       3.0 /* units of the picture; narrower neighbours are one */
-#define LABEL_ROOM 7.0 /* of a letter */
+#define THIN       3.0 /* units of the picture; narrower neighbours are one, */
+#define THICKEST   48.0
+#define MOST_RECTS 120U /* or wider ones, where a lane would have more than this */
+#define LABEL_ROOM 7.0  /* of a letter */
 #define NAME_BYTES 64
 #define CLASS_LEN  16
 
@@ -49,20 +51,30 @@ static void choose_cpus(struct excerpt *e, const struct report_node *explained)
 		add_cpu(e, e->w->cpu);
 }
 
-/* Neighbours that are too narrow to be told apart. */
-struct cluster {
-	double from, to;
-	uint32_t nr;
+/* A lane, and neighbours in it that are too narrow to be told apart. */
+struct lane {
+	double y, thin;
+	double from, to, own; /* of the neighbours; what of it is the task that waits */
+	uint32_t nr, nr_own;
+	uint32_t nr_rects;
+	bool is_counted; /* nothing is drawn */
 };
 
-static void put_cluster(const struct excerpt *e, struct cluster *c, double y)
+static void put_cluster(const struct excerpt *e, struct lane *l)
 {
-	if (c->nr) {
-		svg_rect(e->out, "k-task", c->from, y,
-		         c->to - c->from < THIN ? THIN : c->to - c->from, BAR);
-		fprintf(e->out, "><title>%" PRIu32 " short slices</title></rect>\n", c->nr);
+	double width = l->to - l->from < THIN ? THIN : l->to - l->from;
+
+	l->nr_rects += l->nr > 0;
+	if (l->nr && !l->is_counted) {
+		svg_rect(e->out, 2 * l->own > l->to - l->from ? "victim" : "k-task", l->from, l->y,
+		         width, BAR);
+		fprintf(e->out, "><title>%" PRIu32 " short slices", l->nr);
+		if (l->nr_own)
+			fprintf(e->out, ", %" PRIu32 " of them its own", l->nr_own);
+		fputs("</title></rect>\n", e->out);
 	}
-	c->nr = 0;
+	l->nr = l->nr_own = 0;
+	l->own = 0;
 }
 
 static void put_slice(const struct excerpt *e, const struct pair_slice *s, double y)
@@ -85,46 +97,74 @@ static void put_slice(const struct excerpt *e, const struct pair_slice *s, doubl
 	svg_text(e->out, on, x + 4, y + 15, comm);
 }
 
-/* Slices come in the order of time. */
-static void add_slice(const struct excerpt *e, const struct pair_slice *s, double y,
-                      struct cluster *c)
+/* The slices between which it waited are seen, however short they are. */
+static bool is_beside(const struct excerpt *e, const struct pair_slice *s)
 {
-	double x = svg_x(&e->span, s->start_ns), end = svg_x(&e->span, s->end_ns);
-
-	if (c->nr && (end - x >= THIN || s->task == e->w->task || x > c->to + THIN))
-		put_cluster(e, c, y);
-	if (end - x >= THIN || s->task == e->w->task) {
-		put_slice(e, s, y);
-		return;
-	}
-	c->from = c->nr ? c->from : x;
-	c->to = end;
-	c->nr++;
+	return s->task == e->w->task &&
+	       (s->start_ns == e->w->end_ns || s->end_ns == pair_wait_woken_ns(e->w));
 }
 
-static int put_lane(const struct excerpt *e, uint32_t cpu, double y)
+/* Slices come in the order of time. */
+static void add_slice(const struct excerpt *e, const struct pair_slice *s, struct lane *l)
+{
+	double x = svg_x(&e->span, s->start_ns), end = svg_x(&e->span, s->end_ns);
+	bool is_alone = end - x >= l->thin || is_beside(e, s);
+
+	if (l->nr && (is_alone || x > l->to + l->thin))
+		put_cluster(e, l);
+	if (is_alone) {
+		l->nr_rects++;
+		if (!l->is_counted)
+			put_slice(e, s, l->y);
+		return;
+	}
+	l->from = l->nr ? l->from : x;
+	l->to = end;
+	l->nr++;
+	if (s->task == e->w->task) {
+		l->nr_own++;
+		l->own += end - x;
+	}
+}
+
+static int put_slices(const struct excerpt *e, uint32_t cpu, struct lane *l)
 {
 	struct timeline_query q = { .table = TIMELINE_SLICE,
 		                    .task = TASKS_NONE,
 		                    .cpu = cpu,
 		                    .from_ns = e->span.from_ns,
 		                    .to_ns = e->span.to_ns };
-	struct cluster cluster = { 0 };
 	union timeline_row row;
 	struct timeline_iter it;
-	char name[NAME_BYTES];
 	int err = timeline_find(e->c->source.timeline, &q, &it);
 
+	if (err)
+		return err;
+	l->nr_rects = 0;
+	while (timeline_next(&it, NULL, &row) && (!l->is_counted || l->nr_rects <= MOST_RECTS))
+		add_slice(e, &row.slice, l);
+	put_cluster(e, l);
+	return 0;
+}
+
+static int put_lane(const struct excerpt *e, uint32_t cpu, double y)
+{
+	struct lane l = { .y = y + STRIPE, .thin = THIN, .is_counted = true };
+	char name[NAME_BYTES];
+	int err = put_slices(e, cpu, &l);
+
+	while (!err && l.nr_rects > MOST_RECTS && l.thin < THICKEST) {
+		l.thin *= 2;
+		err = put_slices(e, cpu, &l);
+	}
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "CPU %" PRIu32, cpu);
 	svg_text(e->out, "name", 4, y + STRIPE + 15, name);
 	svg_rect(e->out, "lane", SVG_LEFT, y + STRIPE, SVG_WIDTH - SVG_LEFT, BAR);
 	fputs("/>\n", e->out);
-	while (timeline_next(&it, NULL, &row))
-		add_slice(e, &row.slice, y + STRIPE, &cluster);
-	put_cluster(e, &cluster, y + STRIPE);
-	return 0;
+	l.is_counted = false;
+	return put_slices(e, cpu, &l);
 }
 
 /* Above the lanes: in which queue it was. */
