@@ -13,13 +13,14 @@
 #define BAR        22.0
 #define STRIPE     8.0
 #define BOTTOM     22.0
-#define AROUND     6U  /* a 6th of the wait on both sides */
-#define THIN       3.0 /* units of the picture; narrower neighbours are one, */
-#define THICKEST   48.0
+#define AROUND     6U   /* a 6th of the wait on both sides */
+#define THIN       3.0  /* units of the picture; narrower neighbours are one, */
+#define THICKEST   12.0 /* with which there are no more than that */
 #define MOST_RECTS 120U /* or wider ones, where a lane would have more than this */
 #define LABEL_ROOM 7.0  /* of a letter */
 #define NAME_BYTES 64
 #define CLASS_LEN  16
+#define OWN_COLOR  UINT32_MAX /* of the task that waits */
 
 struct excerpt {
 	const struct content *c;
@@ -54,27 +55,60 @@ static void choose_cpus(struct excerpt *e, const struct report_node *explained)
 /* A lane, and neighbours in it that are too narrow to be told apart. */
 struct lane {
 	double y, thin;
-	double from, to, own; /* of the neighbours; what of it is the task that waits */
+	double from, to;
 	uint32_t nr, nr_own;
+	uint32_t color; /* that most of it may have, */
+	double lead;    /* by so much, */
+	double colored; /* and so much of it has for certain */
 	uint32_t nr_rects;
 	bool is_counted; /* nothing is drawn */
 };
 
+/* As the task that had more than half of it. */
+static const char *cluster_class(const struct lane *l, char buf[CLASS_LEN])
+{
+	if (2 * l->colored <= l->to - l->from)
+		return "k-task";
+	if (l->color == OWN_COLOR)
+		return "victim";
+	snprintf(buf, CLASS_LEN, "t%u", l->color);
+	return buf;
+}
+
 static void put_cluster(const struct excerpt *e, struct lane *l)
 {
 	double width = l->to - l->from < THIN ? THIN : l->to - l->from;
+	char class_name[CLASS_LEN];
 
 	l->nr_rects += l->nr > 0;
 	if (l->nr && !l->is_counted) {
-		svg_rect(e->out, 2 * l->own > l->to - l->from ? "victim" : "k-task", l->from, l->y,
-		         width, BAR);
+		svg_rect(e->out, cluster_class(l, class_name), l->from, l->y, width, BAR);
 		fprintf(e->out, "><title>%" PRIu32 " short slices", l->nr);
 		if (l->nr_own)
 			fprintf(e->out, ", %" PRIu32 " of them its own", l->nr_own);
 		fputs("</title></rect>\n", e->out);
 	}
 	l->nr = l->nr_own = 0;
-	l->own = 0;
+	l->lead = l->colored = 0;
+}
+
+static void add_short(const struct excerpt *e, const struct pair_slice *s, struct lane *l)
+{
+	bool is_own = s->task == e->w->task;
+	const char *comm = source_comm_at(&e->c->source, s->task, s->start_ns);
+	uint32_t color = is_own ? OWN_COLOR : svg_color(comm);
+	double width = svg_x(&e->span, s->end_ns) - svg_x(&e->span, s->start_ns);
+
+	l->nr++;
+	l->nr_own += is_own;
+	if (color != l->color && l->lead < width) {
+		l->color = color;
+		l->lead = width - l->lead;
+		l->colored = width;
+	} else {
+		l->lead += color == l->color ? width : -width;
+		l->colored += color == l->color ? width : 0;
+	}
 }
 
 static void put_slice(const struct excerpt *e, const struct pair_slice *s, double y)
@@ -110,7 +144,7 @@ static void add_slice(const struct excerpt *e, const struct pair_slice *s, struc
 	double x = svg_x(&e->span, s->start_ns), end = svg_x(&e->span, s->end_ns);
 	bool is_alone = end - x >= l->thin || is_beside(e, s);
 
-	if (l->nr && (is_alone || x > l->to + l->thin))
+	if (l->nr && (is_alone || x > l->to + l->thin || end > l->from + 2 * l->thin))
 		put_cluster(e, l);
 	if (is_alone) {
 		l->nr_rects++;
@@ -120,11 +154,7 @@ static void add_slice(const struct excerpt *e, const struct pair_slice *s, struc
 	}
 	l->from = l->nr ? l->from : x;
 	l->to = end;
-	l->nr++;
-	if (s->task == e->w->task) {
-		l->nr_own++;
-		l->own += end - x;
-	}
+	add_short(e, s, l);
 }
 
 static int put_slices(const struct excerpt *e, uint32_t cpu, struct lane *l)
@@ -212,7 +242,8 @@ int excerpt_write(const struct content *c, const struct pair_wait *w,
 	put_stays(&e, explained);
 	svg_axis(out, &e.span, LANE * e.nr_cpus + 4, c->source.start_ns);
 	svg_end(out);
-	fputs("<figcaption>What ran on the CPUs; the stripe above a lane is the wait in its queue.</figcaption></figure>\n",
+	fputs("<figcaption>What ran on the CPUs; grey: short slices, no command had most of the time. The stripe above a lane is the wait in its "
+	      "queue.</figcaption></figure>\n",
 	      out);
 	return err;
 }
