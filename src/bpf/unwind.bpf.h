@@ -47,6 +47,7 @@ struct unwind_walk {
 	__u32 is_exact;            /* pc is where it was interrupted; else the call is before it */
 	__u32 has_lr;
 	__u32 no_sp; /* arm64: the last step was by frame pointers, which do not say where the frame ends */
+	__u32 is_guess;      /* arm64: pc is what x30 had in code without a table */
 	__u32 has_rbx;       /* x86-64: it is known in this frame, too */
 	__u64 registers[16]; /* x86-64, of the first frame, as DWARF counts them */
 };
@@ -172,6 +173,16 @@ static __always_inline __u32 step_by_fp(struct unwind_walk *w)
 
 #if defined(__TARGET_ARCH_x86)
 
+static __always_inline __u32 step_without_table(struct unwind_walk *w, __u64 pc_mask)
+{
+	return step_by_fp(w);
+}
+
+static __always_inline bool is_wrong_guess(const struct unwind_walk *w, __u32 rule)
+{
+	return false;
+}
+
 #define SIGNAL_FP 120 /* in the kernel's frame; rbx follows */
 #define SIGNAL_SP 160 /* and the address behind it */
 
@@ -258,7 +269,7 @@ static __always_inline bool restore_registers(struct unwind_walk *w, __u32 rule)
 	return !slot || read_user(&w->fp, sizeof(w->fp), at);
 }
 
-static __always_inline __u32 step_by_rule(struct unwind_walk *w, __u32 rule)
+static __always_inline __u32 step_by_rule(struct unwind_walk *w, __u32 rule, __u64 pc_mask)
 {
 	__u32 end = find_cfa(w, rule);
 
@@ -323,11 +334,54 @@ static __always_inline __u32 step_signal(struct unwind_walk *w)
 	w->sp = saved[2];
 	w->pc = saved[3];
 	w->is_exact = w->has_lr = 1;
-	w->no_sp = 0;
+	w->no_sp = w->is_guess = 0;
 	return 0;
 }
 
-static __always_inline __u32 step_by_rule(struct unwind_walk *w, __u32 rule)
+/* Whether the instruction before is a call: bl, blr, and blr of a signed address. */
+static __always_inline bool is_behind_call(__u64 pc)
+{
+	__u32 code;
+
+	return pc % sizeof(code) == 0 && read_user(&code, sizeof(code), pc - sizeof(code)) &&
+	       ((code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000);
+}
+
+static __always_inline bool has_return_address(__u64 at, __u64 pc_mask)
+{
+	__u64 pc;
+
+	return read_user(&pc, sizeof(pc), at) && is_behind_call(pc & pc_mask);
+}
+
+/*
+ * A function by hand that calls none may have no frame, or none yet: the frame pointer is its caller's, and the return address
+ * in x30 alone. One that has a frame has what is in x30 in it, too, until it calls another.
+ */
+static __always_inline __u32 step_without_table(struct unwind_walk *w, __u64 pc_mask)
+{
+	__u64 record[2], lr = w->lr & pc_mask;
+
+	if (!w->has_lr ||
+	    (read_user(record, sizeof(record), w->fp) && (record[1] & pc_mask) == lr) ||
+	    !is_behind_call(lr))
+		return step_by_fp(w);
+	w->pc = lr;
+	w->has_lr = 0;
+	w->is_guess = 1;
+	return 0;
+}
+
+/* What has called another function itself has x30 from there: if that has no table either, it is not known which of both it is. */
+static __always_inline bool is_wrong_guess(const struct unwind_walk *w, __u32 rule)
+{
+	__u32 kind = UNWIND_RULE_KIND(rule);
+
+	return w->is_guess && (kind == UNWIND_NONE ||
+	                       (kind != UNWIND_STOP && UNWIND_RULE_HOW(rule) == UNWIND_IN_LR));
+}
+
+static __always_inline __u32 step_by_rule(struct unwind_walk *w, __u32 rule, __u64 pc_mask)
 {
 	__u64 slot = UNWIND_RULE_SLOT(rule) * UNWIND_WORD, pair[2];
 	__u32 kind = UNWIND_RULE_KIND(rule), how = UNWIND_RULE_HOW(rule);
@@ -335,6 +389,10 @@ static __always_inline __u32 step_by_rule(struct unwind_walk *w, __u32 rule)
 	if (kind != UNWIND_SP && kind != UNWIND_FP)
 		return PROF_END_RULE;
 	w->cfa = (kind == UNWIND_SP ? w->sp : w->fp) + UNWIND_RULE_CFA(rule) * UNWIND_WORD;
+	/* Without a frame a function may still have moved the stack pointer. */
+	if (w->is_guess && kind == UNWIND_SP)
+		w->no_sp = !has_return_address(
+			w->cfa - slot + (how == UNWIND_PAIR ? UNWIND_WORD : 0), pc_mask);
 	if (w->no_sp && kind == UNWIND_SP) {
 		/* A function that keeps the chain has the frame pointer at its own pair. */
 		if (how != UNWIND_PAIR)
@@ -356,7 +414,7 @@ static __always_inline __u32 step_by_rule(struct unwind_walk *w, __u32 rule)
 		return PROF_END_READ;
 	}
 	w->sp = w->cfa;
-	w->has_lr = w->no_sp = 0;
+	w->has_lr = w->no_sp = w->is_guess = 0;
 	return 0;
 }
 
@@ -395,7 +453,15 @@ static __always_inline __u32 step_frame(struct unwind_walk *w, const struct unwi
 		return PROF_END_NO_TABLE;
 	if (kind == UNWIND_SIGNAL)
 		return step_signal(w);
-	end = kind == UNWIND_NONE ? step_by_fp(w) : step_by_rule(w, rule);
+	if (is_wrong_guess(w, rule)) {
+		w->nr--; /* back to the frame before */
+		w->is_exact = 1;
+		w->is_guess = 0;
+		end = step_by_fp(w);
+	} else {
+		end = kind == UNWIND_NONE ? step_without_table(w, pc_mask)
+		                          : step_by_rule(w, rule, pc_mask);
+	}
 	w->is_exact = 0;
 	w->pc &= pc_mask;
 	if (!end && !w->pc)
@@ -433,7 +499,7 @@ static __always_inline bool unwind_user(struct unwind_walk *w, struct task_struc
 	w->nr = 0;
 	w->end = PROF_END_DEPTH;
 	w->is_exact = 1;
-	w->no_sp = 0;
+	w->no_sp = w->is_guess = 0;
 	bpf_loop(PROF_DEPTH + 1, unwind_one, &s, 0);
 	out->nr = w->nr;
 	out->end = w->end;

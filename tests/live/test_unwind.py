@@ -26,9 +26,14 @@ KNOWN = {
     "signal": ["main", "interrupted", None, "on_signal", "burn"],
     "library": ["main", "sorting", None, "compare", "burn"],
     "rbx": ["main", "by_rbx", "keeps_rbx", "burn"],
+    "hand": ["main", "calls_hand", "by_hand"],
+    "framed": ["main", "calls_framed", "framed"],
+    "signed": ["main", "signing", "burn"],
     "thread": ["thread_main", "burn"],
 }
 UNLIKELY = 0.001
+# On a CPU with SVE perf asks for its vectors, too, which this event does not have; all others are enough for a walk.
+REGISTERS = ["--user-regs=" + ",".join([*(f"x{i}" for i in range(30)), "lr", "sp", "pc"])] if os.uname().machine == "aarch64" else []
 AT_LEAST = 20  # samples of each: whatever else the machine does
 PACKAGES = {
     "python3.11": ["/usr/bin/python3.11", "-c", "import json\nwhile True: json.loads(json.dumps([sum(i * i for i in range(99))] * 99))"],
@@ -120,7 +125,7 @@ def known_stacks():
     if IS_EMULATED:  # such a CPU has not read the tables of all when the profile begins
         return tuple([row for mode in of for row in stacks_of([mode], 1, how)]
                      for of, how in ((modes, "table"), (["recurse"], "fp"), (KNOWN, "dwarf")))
-    return stacks_of(modes, 2, "table"), stacks_of(["recurse"], 0.5, "fp"), stacks_of(KNOWN, 1.5, "dwarf")
+    return stacks_of(modes, 2.5, "table"), stacks_of(["recurse"], 0.5, "fp"), stacks_of(KNOWN, 2, "dwarf")
 
 
 def known_case(mode):
@@ -150,8 +155,10 @@ def rows_of(mode):
 @case
 def copies():
     """--unwind dwarf has the stacks that are known, too: it is what tables are held to"""
+    # On arm64 libdw does not follow the kernel's frame of a signal, and takes x30 for what called code without a table, whatever it is.
+    unknown = ("signal", "hand", "framed") if os.uname().machine == "aarch64" else ()
     for mode in KNOWN:
-        if mode != "signal":  # the kernel's frame of a signal is described in a way that libdw does not follow on arm64
+        if mode not in unknown:
             expect_known(known_stacks()[2], mode)
 
 
@@ -167,17 +174,13 @@ def clock():
     """The kernel's page of code (vDSO): every sample in it leads to reading_clock, main and _start
 
     That page has tables on x86-64. On arm64 it has frame pointers, which are not there yet, or no longer, at its first and last
-    instructions: at most one sample in ten.
+    instructions: there the return address is in x30.
     """
     rows = rows_of("clock")
     own = ("reading_clock", "clock_gettime")
     expect(any(stack[-1] not in own for stack, _ in rows), f"{rows}")
-    wrong = [(stack, count) for stack, count in rows if not leads_through(stack, "reading_clock", 4)]
-    if os.uname().machine == "aarch64":
-        expect(not any(stack[-1] in own for stack, _ in wrong), f"{wrong}")
-        expect(sum(count for _, count in wrong) <= 0.1 * sum(count for _, count in rows), f"{wrong} of {rows}")
-    else:
-        expect(not wrong, f"{wrong}")
+    wrong = [row for row in rows if not leads_through(row[0], "reading_clock", 4)]
+    expect(not wrong, f"{wrong}")
 
 
 @case
@@ -345,8 +348,8 @@ def perf_stacks(pid, seconds, hertz):
     """Stacks of a process by perf, callers only, as files and offsets of return addresses: how many of each."""
     with scratch() as name:
         data = str(pathlib.Path(name) / "perf.data")
-        subprocess.run(["perf", "record", "-q", "-m", "16M", "-e", "cpu-clock", "-F", str(hertz), "--call-graph", "dwarf,65528", "-p", str(pid), "-o", data,
-                        "--", "sleep", str(seconds)], capture_output=True, timeout=LONG_S, check=True)
+        subprocess.run(["perf", "record", "-q", "-m", "16M", "-e", "cpu-clock", "-F", str(hertz), "--call-graph", "dwarf,65528", *REGISTERS, "-p", str(pid),
+                        "-o", data, "--", "sleep", str(seconds)], capture_output=True, timeout=LONG_S, check=True)
         text = subprocess.run(["perf", "script", "--no-inline", "-F", "ip,dso", "-i", data], capture_output=True, text=True, timeout=LONG_S,
                               check=True).stdout
     stacks = collections.Counter()

@@ -11,6 +11,10 @@
  *   signal    main, then interrupted(), where a signal came, whose handler calls burn()
  *   library   main, then sorting(), qsort() of libc, compare(), burn()
  *   rbx       main, then by_rbx(), which finds its frame by rbx alone as the dynamic linker does, keeps_rbx(), burn()
+ *   hand      main, then calls_hand(), by_hand(): on arm64 by hand, without a table and without a frame
+ *   framed    main, then calls_framed(), framed(): on arm64 by hand, without a table; its frame has a signed address, and it has called
+ *             another
+ *   signed    main, then signing(), whose return address arm64 signs, then burn()
  *   thread    a thread: thread_main(), burn()
  *   jit       main, then code that was made by hand: a loop without a table, whose frame pointer leads nowhere
  * Some use it for a moment only:
@@ -60,6 +64,11 @@ int compare(const void *a, const void *b);
 void sorting(void);
 void by_rbx(void);
 void keeps_rbx(void);
+void by_hand(void);
+void calls_hand(void);
+void framed(void);
+void calls_framed(void);
+void signing(void);
 void *thread_main(void *arg);
 void touch(void);
 void touching(int depth);
@@ -231,6 +240,76 @@ APART void keeps_rbx(void)
 	work++;
 }
 
+#if defined(__aarch64__)
+/* clang-format off */
+__asm__(".text\n"
+	".globl by_hand\n"
+	".type by_hand, %function\n"
+	"by_hand:\n"
+	"b by_hand\n"
+	".size by_hand, . - by_hand\n"
+	".globl framed\n"
+	".type framed, %function\n"
+	"framed:\n"
+	"hint #25\n" /* paciasp */
+	"stp x29, x30, [sp, #-32]!\n"
+	"mov x29, sp\n"
+	"bl 2f\n"
+	"1: b 1b\n"
+	"2: ret\n"
+	".size framed, . - framed\n"
+	".globl calls_framed\n" /* keeps the chain of frame pointers, as packages do */
+	".type calls_framed, %function\n"
+	"calls_framed:\n"
+	".cfi_startproc\n"
+	"stp x29, x30, [sp, #-16]!\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset 29, -16\n"
+	".cfi_offset 30, -8\n"
+	"mov x29, sp\n"
+	"bl framed\n"
+	"ldp x29, x30, [sp], #16\n"
+	".cfi_restore 29\n"
+	".cfi_restore 30\n"
+	".cfi_def_cfa_offset 0\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size calls_framed, . - calls_framed\n");
+/* clang-format on */
+#define SIGNED __attribute__((target("branch-protection=pac-ret")))
+#else
+APART void by_hand(void)
+{
+	while (!zero)
+		work++;
+}
+
+APART void framed(void)
+{
+	while (!zero)
+		work++;
+}
+
+APART void calls_framed(void)
+{
+	framed();
+	work++;
+}
+#define SIGNED
+#endif
+
+APART void calls_hand(void)
+{
+	by_hand();
+	work++;
+}
+
+APART SIGNED void signing(void)
+{
+	burn();
+	work++;
+}
+
 APART void *thread_main(void *arg)
 {
 	burn();
@@ -371,6 +450,12 @@ int main(int argc, char **argv)
 		reading_clock();
 	else if (strcmp(mode, "rbx") == 0)
 		by_rbx();
+	else if (strcmp(mode, "hand") == 0)
+		calls_hand();
+	else if (strcmp(mode, "framed") == 0)
+		calls_framed();
+	else if (strcmp(mode, "signed") == 0)
+		signing();
 	else if (strcmp(mode, "signal") == 0)
 		interrupted();
 	else if (strcmp(mode, "library") == 0)
