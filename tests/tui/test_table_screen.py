@@ -92,7 +92,9 @@ def the_timeline_names_what_a_cpu_ran():
         # Those of the tables are detached when they have not been shown for a while.
         live.expect(len(opened - plain) == 1, f"{len(plain)} programs on switches, then {len(opened)}")
         term.keys("Enter")
-        term.wait_for("Where its waits went")
+        text = term.wait(lambda text: "Where its waits went" in text or "has ended" in text, "the task of the longest wait")
+        if "has ended" in text:
+            raise live.Disturbed("a task of others waited longest, and has ended")
         term.keys("Escape")
         term.wait_for("Timeline")
         term.keys("d")
