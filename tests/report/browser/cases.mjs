@@ -9,7 +9,7 @@ const all = [...numbers, ...Object.entries(page).map(([name, run]) => ({ name: n
 
 // Where browsers differ: numbers out of packed tables, links, keys, pointers, the policy, barriers. test_browser.py makes what these open.
 const IN_BOTH = ['numbers_are_those_of_analyze_own', 'numbers_are_those_of_analyze_cgroups', 'a_finding_leads_to_its_evidence', 'clicks_and_drags_select', 'deep_links',
-  'folded_waits_open', 'cards_follow_a_selection',
+  'folded_waits_open', 'cards_follow_a_selection', 'compared_pages_open',
   'keys', 'no_barriers', 'the_policy_is_strict'];
 
 /** Chromium has all, Firefox those that may end differently there. */

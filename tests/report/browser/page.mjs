@@ -256,9 +256,9 @@ export async function thePolicyIsStrict(browser, known) {
 const SAMPLE = { include: [['html']], exclude: [['tbody tr:nth-child(n+4)'], ['.card:nth-of-type(n+4)']] };
 
 /** Serious and critical findings of axe-core, in the colours that are shown now. */
-async function barriers(page, options = {}) {
+async function barriers(page, options = {}, sample = SAMPLE) {
   if (!await page.evaluate(() => Boolean(window.axe))) await page.evaluate(AXE);
-  const { violations } = await page.evaluate(([on, o]) => window.axe.run(on, { resultTypes: ['violations'], ...o }), [SAMPLE, options]);
+  const { violations } = await page.evaluate(([on, o]) => window.axe.run(on, { resultTypes: ['violations'], ...o }), [sample, options]);
   return violations.filter((v) => ['serious', 'critical'].includes(v.impact))
     .map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 4).map((n) => `${n.target} ${n.failureSummary}`).join(' | ')}`);
 }
@@ -364,4 +364,27 @@ export async function fiveHundredCpusOpen(browser, known) {
   const box = await page.evaluate(() => { const r = document.getElementById('lanes').getBoundingClientRect(); return { width: r.width, height: r.height }; });
   assert.ok(box.width > 300 && box.height > 200, JSON.stringify(box));
   await checkQuiet(page);
+}
+
+/** Before and after: one map at a time, its cells under the pointer and the keys, all of them without scripts and on paper; no barriers. */
+export async function comparedPagesOpen(browser, known) {
+  const page = await open(browser, known, 'compared');
+  const maps = () => page.evaluate(() => [...document.querySelectorAll('#compare .compare-part')].map((part) => part.checkVisibility()));
+  const count = (list) => list.filter(Boolean).length;
+  const all = (await maps()).length, shown = count(await maps());
+  assert.ok(all >= 3 && shown < all, `${shown} of ${all} maps are shown at first`);
+  await page.evaluate(() => [...document.querySelectorAll('#compare .compare-switch input')].at(-1).click());
+  assert.equal(count(await maps()), all, 'all maps');
+  const text = await page.evaluate(() => document.getElementById('compare').textContent);
+  assert.match(text, /no change proved/);
+  const { compare } = await embedded(page);
+  assert.ok(compare.before.length === 1 && compare.after.length === 1 && compare.overall.length > 0);
+  assert.deepEqual(await barriers(page, {}, { include: [['#compare']], exclude: [['#compare tbody tr:nth-child(n+4)'], ['#compare svg *']] }), []);
+  await checkPage(page, 'compared');
+  await page.done();
+  if (!browser.canEmulate) return;
+  const plain = await open(browser, known, 'compared', { scripts: false });
+  const seen = await plain.evaluate(() => [...document.querySelectorAll('#compare .compare-part')].filter((part) => part.checkVisibility()).length);
+  assert.equal(seen, all, 'maps without scripts');
+  await plain.done();
 }

@@ -31,6 +31,10 @@ def make_reports(folder, browser):
         pages[name] = folder / ("a report #1 of 100% ünï?.html" if name == "one" else f"{name}.html")
         done = subprocess.run([SCHEDSCOPE, "report", path, "-o", pages[name]], capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, f"report of {name}: {done.stderr}"
+    pages["compared"] = folder / "compared.html"  # a small one with itself: nothing is proved to have changed
+    words = [SCHEDSCOPE, "report", paths["cgroups"], "--compare", paths["cgroups"], "-o", pages["compared"]]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"report that compares: {done.stderr}"
     copies = {}
     for name, page in pages.items():
         copies[name] = folder / f"{name}-without-scripts.html"
