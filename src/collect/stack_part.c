@@ -15,8 +15,8 @@
 #include "collect/context.h"
 #include "collect/events_part.h"
 #include "collect/loaded.h"
-#include "collect/sample/sample_facts.h"
 #include "collect/sample/unwind_maps.h"
+#include "sys/code_mask.h"
 #include "sys/cpulist.h"
 #include "sys/rights/broker.h"
 
@@ -137,7 +137,7 @@ static int choose(struct stack_part *p, const struct stack_part_cfg *cfg, bool b
 	p->skel->rodata->cfg = *cfg->ev;
 	p->skel->rodata->context_cfg = *cfg->context;
 	p->skel->rodata->stacks_cfg.by_tables = by_tables;
-	p->skel->rodata->stacks_cfg.pc_mask = sample_facts_pc_mask();
+	p->skel->rodata->stacks_cfg.pc_mask = code_mask();
 	context_choose(p->skel->obj, NULL, NULL); /* the event stream's do it */
 	bpf_program__set_autoload(p->skel->progs.on_clock, cfg->events & STACK_BIT(EV_SAMPLE_CPU));
 	bpf_program__set_autoload(p->skel->progs.on_sleep,

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "symbol/elf_image.h"
+#include "sys/code_mask.h"
 #include "sys/stack_copy.h"
 
 #if defined(__x86_64__)
@@ -40,6 +41,7 @@ struct dwarf_walk {
 	/* Of the walk at hand. */
 	const struct stack_copy *copy;
 	struct prof_stack *out;
+	uint64_t code_mask;
 	bool has_failed_read; /* on the way from the last frame to its caller */
 };
 
@@ -51,8 +53,12 @@ struct placed_file {
 
 struct dwarf_walk *dwarf_walk_new(void)
 {
+	struct dwarf_walk *w = calloc(1, sizeof(*w));
+
 	elf_version(EV_CURRENT);
-	return calloc(1, sizeof(struct dwarf_walk));
+	if (w)
+		w->code_mask = code_mask();
+	return w;
 }
 
 void dwarf_walk_free(struct dwarf_walk *w)
@@ -192,25 +198,37 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *ctx, void **thread)
 	return tid == ANY_TID;
 }
 
+/* libdw takes what arm64 has signed as it is. A word whose lower bits are an address of code is a return address. */
+static uint64_t without_signature(const struct dwarf_walk *w, Dwfl *dwfl, uint64_t word)
+{
+	uint64_t plain = word & w->code_mask;
+
+	return plain != word && dwfl_addrmodule(dwfl, plain) ? plain : word;
+}
+
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *out, void *ctx)
 {
 	struct dwarf_walk *w = ctx;
 	uint64_t from = at - w->copy->registers[STACK_COPY_SP];
 
-	(void)dwfl;
 	if (w->copy->bytes < sizeof(*out) || from > w->copy->bytes - sizeof(*out)) {
 		w->has_failed_read = true;
 		return false;
 	}
 	memcpy(out, w->copy->stack + from, sizeof(*out));
+	*out = without_signature(w, dwfl, *out);
 	return true;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *ctx)
 {
 	const struct dwarf_walk *w = ctx;
+	Dwarf_Word registers[STACK_COPY_REGISTERS];
 
-	if (!dwfl_thread_state_registers(thread, 0, STACK_COPY_REGISTERS, w->copy->registers))
+	for (uint32_t i = 0; i < STACK_COPY_REGISTERS; i++)
+		registers[i] = without_signature(w, dwfl_thread_dwfl(thread),
+		                                 w->copy->registers[i]);
+	if (!dwfl_thread_state_registers(thread, 0, STACK_COPY_REGISTERS, registers))
 		return false;
 	dwfl_thread_state_register_pc(thread, w->copy->pc);
 	return true;

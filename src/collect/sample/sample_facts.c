@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "abi/profile.h"
 #include "abi/switch_args.h"
@@ -37,21 +36,6 @@ int sample_facts_process(uint32_t tgid, struct diag *d)
 		return 0;
 	(void)snprintf(hint, sizeof(hint), "it is a thread of process %u", process);
 	return diag_set(d, -ESRCH, hint, "%u is not a process", tgid);
-}
-
-/*
- * Bits above an address of code hold arm64's signature of it. How many bits addresses have is up to the
- * kernel; the stack of the first thread begins in their highest half.
- */
-uint64_t sample_facts_pc_mask(void)
-{
-#ifdef __aarch64__
-	uint64_t on_stack = getauxval(AT_RANDOM);
-
-	return on_stack ? ~0ULL >> __builtin_clzll(on_stack) : ~0ULL;
-#else
-	return ~0ULL;
-#endif
 }
 
 int sample_facts_kernel(struct prof_cfg *cfg, struct diag *d)

@@ -14,4 +14,3 @@ struct prof_cfg;
 MUST_USE int sample_facts_process(uint32_t tgid, struct diag *d); /* -ESRCH */
 /* Fills in what depends on the kernel. -ENOTSUP. */
 MUST_USE int sample_facts_kernel(struct prof_cfg *cfg, struct diag *d);
-uint64_t sample_facts_pc_mask(void); /* the bits of an address of code in a return address */

@@ -27,6 +27,7 @@
 
 #define SKELETON "profile.skel.h"
 #include "collect/skel.h"
+#include "sys/code_mask.h"
 
 #define WHAT      "profiling"
 #define SECOND_NS 1000000000ULL
@@ -109,7 +110,7 @@ static void report_programs(struct sampler *s, const struct sampler_cfg *cfg)
 		.by_tables = s->by_tables,
 		.by_copies = (__u8)s->copies,
 		.by_cgroup = cfg->by_cgroup,
-		.pc_mask = sample_facts_pc_mask(),
+		.pc_mask = code_mask(),
 		.wall_ns = s->wall_ns,
 		.nr_cpus = (__u32)s->nr_possible,
 	};
