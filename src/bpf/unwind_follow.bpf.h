@@ -22,7 +22,7 @@ int on_fork_unwind(__u64 *ctx)
 	__u32 of = (__u32)parent->tgid, to = (__u32)child->tgid;
 	struct unwind_process *known = bpf_map_lookup_elem(&unwind_processes, &of);
 
-	/* Without room it is walked by frame pointers until user space has heard of it. */
+	/* Without room it is walked by frame pointers until user space has noticed it. */
 	if (known && of != to)
 		(void)bpf_map_update_elem(&unwind_processes, &to, known, BPF_ANY);
 	return 0;

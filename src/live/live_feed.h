@@ -4,7 +4,7 @@
  * Who needs something says which kinds of records: a running analyzer, a holder (until it lets go), a reader (for a while
  * after its last read). The stream out of the kernel has the union of those kinds; when the union changes, another one is
  * opened, and nothing is paired across the hole between them. While nothing is needed no program is loaded, and the
- * feed's own thread sleeps. A stream that cannot be had is refused with the kernel's reason, and what was there goes on.
+ * feed's own thread sleeps. A stream that cannot be opened is refused with the kernel's reason, and what was there goes on.
  *
  * All functions may be called on any thread. Those that need something wait until it flows. Analyses run over a shot
  * (live_feed_observe()), beside the stream. What is not in the timeline is read between live_feed_lock() and

@@ -54,7 +54,7 @@ struct live_feed {
 	uint64_t asked, answered;  /* changes of the needs, and those that the thread has seen */
 	int error;                 /* of the last answer */
 	struct diag diag;
-	uint64_t refused; /* kinds that could not be had; 0 = none */
+	uint64_t refused; /* kinds that could not be opened; 0 = none */
 	uint64_t rounds;
 	unsigned int uses;
 	struct live_model model;

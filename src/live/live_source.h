@@ -1,5 +1,5 @@
 /*
- * live/live_source — an event stream of chosen kinds that can be had again and again: what live/live_feed drains.
+ * live/live_source — an event stream of chosen kinds that can be opened again and again: what live/live_feed drains.
  *
  * The table stands between the feed and the kernel, so that tests can put a stream of their own there. Of a stream: open
  * loads and attaches nothing; from attach on records flow; poll hands on what is complete and never waits; finish detaches
@@ -25,7 +25,7 @@ struct live_source {
 	uint64_t (*missing)(void *stream);  /* kinds that this kernel does not have */
 	uint64_t (*start_ns)(void *stream); /* after attach: no record is older */
 	void (*close)(void *stream);
-	/* The tasks that are there now; not 0: they cannot be had, all of them. */
+	/* The tasks that are there now; not 0: they cannot be read completely. */
 	int (*tasks)(void *ctx, proc_task_fn *fn, void *fn_ctx, struct diag *d);
 	void *ctx;
 };

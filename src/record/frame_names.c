@@ -13,7 +13,7 @@
 
 #define NAMES_BYTES ((size_t)256 << 20)
 #define FILE_SPACE \
-	(1ULL << 40) /* each file at an address of its own; larger ones are not looked at */
+	(1ULL << 40) /* each file at an address of its own; larger ones are not checked */
 #define BEGIN_NS    1U
 #define CHECK_EVERY 1024U /* frames */
 

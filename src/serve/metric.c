@@ -147,7 +147,7 @@ static const char intro[] =
 	"\n"
 	"This page is written by `schedscope serve --list-metrics`; a test compares the two.\n"
 	"\n"
-	"Durations are in seconds. A metric that cannot be had on a machine, or whose group was not asked for, is not\n"
+	"Durations are in seconds. A metric that a machine does not offer, or whose group was not asked for, is not\n"
 	"there: absent is unknown, 0 is 0. Counters begin at 0 when the daemon starts (`schedscope_start_time_seconds`) and\n"
 	"survive reloads of groups. No label holds a thread or process id; only exemplars do.\n"
 	"\n"

@@ -100,7 +100,7 @@ MUST_USE int merge_probe(struct merge *m, struct ev_probe *rec, bool *is_wanted)
 MUST_USE int merge_mark(struct merge *m, const struct in_mark *rec);
 /* merge_task.c */
 MUST_USE int merge_name(struct merge *m, const struct in_name *rec);
-/* Makes sure that the sink has heard of a task. */
+/* Makes sure that the sink knows a task. */
 MUST_USE int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns);
 /* A system call of a task; and, where a task goes to sleep, the call in which it does, before that switch. */
 MUST_USE int merge_call(struct merge *m, const struct in_call *rec);

@@ -5,9 +5,8 @@
 
 #include "ledger/occupancy.h"
 
-#define SAMPLE_SHARE \
-	3 /* a CPU that was idle for less than a third of the sample is not looked at */
-#define NO_VICTIM UINT32_MAX
+#define SAMPLE_SHARE 3 /* a CPU that was idle for less than a third of the sample is not checked */
+#define NO_VICTIM    UINT32_MAX
 
 /* The time that a CPU was idle before each of its segments. */
 struct idle_track {

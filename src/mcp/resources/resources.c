@@ -26,7 +26,7 @@ const struct resource_template resource_templates[] = {
 	  "Filtered event stream",
 	  "scheduler events as they happen; subscribe, and read what came since the last read" },
 	{ "trigger://{id}", "trigger", "A trigger of yours",
-	  "a condition that the tool live was given: how often it held, and why; subscribe to hear of it" },
+	  "a condition that the tool live was given: how often it held, and why; subscribe to be notified" },
 	PAGED("stats://aggregated/{kind}", "aggregated", "Aggregated statistics",
 	      "cpu, llc, node, dsq, process or thread"),
 	PAGED("events://kprobe", "kprobe-functions", "Functions to probe", "kernel functions"),

@@ -63,7 +63,7 @@ static void list(struct mcp_world *w, uint64_t owner, struct json_writer *out)
 		jw_string(out, "name", lines[i].when);
 		jw_string(out, "title", "Trigger");
 		jw_string(out, "description",
-		          "how often this held, and why; subscribe to hear of it");
+		          "how often this held, and why; subscribe to be notified");
 		jw_string(out, "mimeType", "application/json");
 		jw_end_object(out);
 	}

@@ -219,7 +219,7 @@ static int set_trigger(struct tool_call *call)
 	jw_string(call->out, "when", when);
 	jw_string(
 		call->out, "note",
-		"subscribe to the uri to hear of it; reading it, or action read with the id, says "
+		"subscribe to the uri to be notified; reading it, or action read with the id, says "
 		"why it held. It ends with untrigger, with this client, or 10 minutes after it was last read");
 	return 0;
 }

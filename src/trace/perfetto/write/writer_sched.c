@@ -187,7 +187,7 @@ static int hide_others(struct trace_writer *w, const struct ev_switch *rec,
 	return err;
 }
 
-/* Columns have no name of the task that leaves: readers would hear of a new one when it comes back. */
+/* Columns have no name of the task that leaves: readers would see a new one only when it comes back. */
 static bool leaves_renamed(struct trace_writer *w, uint32_t tid)
 {
 	struct trace_task *task = w->nr_renamed && tid ? trace_tasks_find(w->tasks, tid) : NULL;
