@@ -50,7 +50,7 @@ MUST_USE int cgroup_tree_each(const struct cgroup_tree *t,
 MUST_USE int cgroup_resolve(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
                             struct diag *d, struct cgroup_set *out);
 /*
- * Those that patterns of base/cgroup_pattern mean, joined by OR. -ENOENT with a sentence for one that fits no cgroup.
+ * Those that patterns of base/cgroup_pattern mean, joined by OR. -ENODATA with a sentence for one that fits no cgroup.
  */
 MUST_USE int cgroup_match(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
                           struct diag *d, struct cgroup_set *out);
