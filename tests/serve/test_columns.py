@@ -3,6 +3,8 @@
 
 ClickHouse (chdb) answers the same queries where it can be loaded. Needs no rights; as root the files are made through the broker.
 """
+import ctypes
+import errno
 import json
 import math
 import os
@@ -10,6 +12,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -130,6 +133,29 @@ def a_daemon_that_dies_while_it_writes_leaves_no_torn_file():
         expect(len(whole) == 1 and footer.read(pathlib.Path(path) / whole[0])["rows"] > 100, f"{whole}")
         rows, = ask(path, "SELECT sum(count)::BIGINT FROM latency_hist WHERE metric = 'sched_delay' AND kind = 'woken'")
         expect(int(rows[0][0]) == value(samples, "schedscope_sched_delay_seconds_count", cause="woken"), f"{rows}: those that were torn are read")
+
+
+def without_openat2():
+    """For a child: as under a unit with RestrictSUIDSGID=, that call is not implemented."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    rules = [(0x20, 0, 0, 0), (0x15, 0, 1, 437), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]  # its number is that of all machines
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules), ctypes.addressof(code)))
+    for words in ((38, 1, 0, 0, 0), (22, 2, ctypes.addressof(program), 0, 0)):  # PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP
+        if libc.prctl(*map(ctypes.c_ulong, words)):
+            raise OSError(ctypes.get_errno(), "no filter")
+
+
+@case
+def it_writes_where_a_filter_refuses_openat2():
+    with folder() as path:
+        open_folder(path)
+        os.mkdir(f"{path}/out")
+        os.chmod(f"{path}/out", 0o777)
+        with Daemon("--speed", "0", "--parquet", f"{path}/out", "--every", "1s", "--host", "h", TRACE, before=without_openat2) as daemon:
+            wait_for("files", lambda: daemon.samples().get(("schedscope_parquet_files_total", (("table", "latency_hist"),)), 0) >= 1)
+            expect(daemon.stop() == 0 and not any("cannot" in line for line in daemon.said), f"{daemon.said}")
+        expect(files(f"{path}/out"), "no file")
 
 
 @case

@@ -2,13 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -63,16 +61,42 @@ static const struct broker_dir *dir_of(const struct broker_dirs *s, const char *
 	return NULL;
 }
 
-static int open_beneath(int dir, const char *path, uint64_t flags)
+/* One step down, which follows no link; what is found need not be a directory. */
+static int step_down(int dir, const char *name)
 {
-	struct open_how how = { .flags = flags | O_PATH | O_CLOEXEC,
-		                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-		                           RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	SCOPED(scoped_close)
+	int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
 
-	if (fd >= 0)
-		return fd;
-	return errno == ELOOP ? -EXDEV : -errno; /* it has become a link */
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	return S_ISLNK(st.st_mode) ? -EXDEV : TAKE_FD(fd); /* it has become a link */
+}
+
+/*
+ * What RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would do, step by step: systemd's RestrictSUIDSGID= and filters of containers answer
+ * openat2() with ENOSYS.
+ */
+static int open_beneath(int dir, const char *path, bool is_dir)
+{
+	SCOPED(scoped_close) int at = step_down(dir, ".");
+	char names[PATH_MAX], *rest = names, *name;
+	struct stat st;
+
+	if (snprintf(names, sizeof(names), "%s", path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	while (at >= 0 && (name = strsep(&rest, "/"))) {
+		int next;
+
+		if (!*name || strcmp(name, ".") == 0)
+			continue;
+		next = strcmp(name, "..") == 0 ? -EXDEV : step_down(at, name);
+		close(at);
+		at = next;
+	}
+	if (at >= 0 && is_dir && (fstat(at, &st) || !S_ISDIR(st.st_mode)))
+		return -ENOTDIR;
+	return at < 0 ? at : TAKE_FD(at);
 }
 
 /* The directory that a real path is in, and its name there. */
@@ -88,7 +112,7 @@ static int open_parent(const struct broker_dirs *s, const char *real, const char
 	if (!**name || strcmp(*name, ".") == 0 || strcmp(*name, "..") == 0)
 		return -EINVAL;
 	(void)snprintf(path, sizeof(path), "%.*s", (int)(*name - rest), rest);
-	return open_beneath(d->fd, path[0] ? path : ".", O_DIRECTORY);
+	return open_beneath(d->fd, path, true);
 }
 
 /* The directory of a path made real, and the name as it is; NULL with errno. */
@@ -146,7 +170,7 @@ int dirs_open(const struct broker_dirs *s, const char *path)
 	parent = open_parent(s, real, &name);
 	if (parent < 0)
 		return parent;
-	found = open_beneath(parent, name, O_NOFOLLOW);
+	found = open_beneath(parent, name, false);
 	return found < 0 ? found : reopen(found);
 }
 
@@ -184,14 +208,14 @@ int dirs_place(const struct broker_dirs *s, const char *path)
 /* A directory that was removed is looked for where it was. */
 static void find_again(struct broker_dir *d)
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		                .resolve = RESOLVE_NO_SYMLINKS };
+	SCOPED(scoped_close) int root = -1;
 	struct stat st;
 	int fd;
 
 	if (fstat(d->fd, &st) || st.st_nlink)
 		return;
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, d->path, &how, sizeof(how));
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = root < 0 ? -1 : open_beneath(root, d->path, true);
 	if (fd < 0)
 		return;
 	close(d->fd);
@@ -213,7 +237,7 @@ int dirs_make(struct broker_dirs *s, const char *real)
 		return 0;
 	if (errno != EEXIST)
 		return -errno;
-	made = open_beneath(parent, name, O_DIRECTORY);
+	made = open_beneath(parent, name, true);
 	return made < 0 ? -EEXIST : 0;
 }
 
