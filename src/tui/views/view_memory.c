@@ -67,11 +67,11 @@ static const struct {
 	SIZE("writeback buffers", writeback_temporary, OF_MEMORY, STYLE_MIDDLE),
 	SIZE("NFS unstable", nfs_unstable, OF_MEMORY, STYLE_MIDDLE),
 	SIZE("bounce buffers", bounce, OF_MEMORY, STYLE_MIDDLE),
-	SIZE("committed", committed, OF_LIMIT, STYLE_TEXT),
-	SIZE("commit limit", commit_limit, OF_LIMIT, STYLE_TEXT),
+	SIZE("committed", committed, OF_LIMIT, STYLE_USER),
+	SIZE("commit limit", commit_limit, OF_LIMIT, STYLE_DIM),
 	SIZE("swap cached", swap_cached, OF_SWAP, STYLE_USER),
-	SIZE("memory", total, OF_MEMORY, STYLE_TEXT),
-	SIZE("swap", swap_total, OF_SWAP, STYLE_TEXT),
+	SIZE("memory", total, OF_MEMORY, STYLE_DIM),
+	SIZE("swap", swap_total, OF_SWAP, STYLE_DIM),
 #undef SIZE
 };
 #define NR_SIZES (sizeof(sizes) / sizeof(sizes[0]))
