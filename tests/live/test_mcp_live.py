@@ -357,9 +357,9 @@ class Recorder:
         self.process.send_signal(signal.SIGINT)
         expect(self.process.wait(60) == 0, f"record ended with {self.process.returncode}")
 
-    def analyze(self, name, from_ns, to_ns, *more):
+    def analyze(self, name, from_ns, to_ns):
         words = [SCHEDSCOPE, "analyze", self.path, name, "--json", "--from", f"@{from_ns}", "--to", f"@{to_ns}",
-                 "--limit", "10000", *more]
+                 "--limit", "10000"]
         answer = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
         found = answer.get(name) or next(iter(answer.get("analyses", [answer])))
         expect(found["analysis_type"] == name, f"not the answer of {name}: {list(answer)}")
@@ -404,8 +404,7 @@ def a_live_report_equals_the_recorded_analysis_of_the_same_seconds():
             live = mcp.call("get_analyzer_report", analyzer=name, limit=10000, **asked)
             seen = live["observed"]
             expect(seen["lost_records"] == 0 and not seen["is_cut"], f"incomplete: {seen}")
-            recorded = recorder.analyze(name, seen["from_ns"], span.get("to_ns", seen["to_ns"]),
-                                        *(["--category", mode] if mode else []))
+            recorded = recorder.analyze(name, seen["from_ns"], span.get("to_ns", seen["to_ns"]))
             both = [of_threads(rows_of_answer(answer), tids, *keys) for answer in (live, recorded)]
             expect(both[0], f"{name} knows nothing of the workload")
             return differences(*both, counts, times, taken_us)
