@@ -205,7 +205,7 @@ int main(void)
 		cmocka_unit_test_teardown(it_fits_every_terminal, teardown),
 		cmocka_unit_test_teardown(what_does_not_fit_is_counted, teardown),
 		cmocka_unit_test_teardown(the_next_command_is_last_and_fits, teardown),
-		cmocka_unit_test(a_quota_that_throttles_is_named),
+		cmocka_unit_test_teardown(a_quota_that_throttles_is_named, teardown),
 		cmocka_unit_test(a_screen_is_drawn_over_the_last_one),
 		cmocka_unit_test_teardown(nothing_to_show_is_said, teardown),
 	};
