@@ -2,7 +2,7 @@
 
 Its scheduling delay starts at sched_waking, as our waking delay does, and for the first line of a new task
 at sched_wakeup_new. It forgets a waking that came while the task was still on a CPU, and prints a delay below
-half a microsecond as none.
+a microsecond as none.
 """
 import collections
 import re
