@@ -28,15 +28,15 @@ def resize(terminal, columns, lines):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
-def on_terminal(*args, env=None, seconds=WAIT_S, sizes=()):
-    """All bytes that it writes to a terminal of its own, which has these sizes: the first at once, the next after each screen."""
+def on_terminal(*words, env=None, seconds=WAIT_S, sizes=()):
+    """All bytes that a command writes to a terminal of its own, which has these sizes: the first at once, the next after each screen."""
     need_live()
     sizes = list(sizes)
     child, terminal = pty.fork()
     if not child:
         if sizes:
             resize(0, *sizes[0])
-        os.execve(SCHEDSCOPE, [SCHEDSCOPE, "stat", *args], {**os.environ, "TERM": "xterm", **(env or {})})
+        os.execve(SCHEDSCOPE, [SCHEDSCOPE, *words], {**os.environ, "TERM": "xterm", **(env or {})})
     data, deadline = b"", time.monotonic() + seconds
     while time.monotonic() < deadline and select.select([terminal], [], [], deadline - time.monotonic())[0]:
         try:
@@ -50,7 +50,7 @@ def on_terminal(*args, env=None, seconds=WAIT_S, sizes=()):
             resize(terminal, *sizes[data.count(b"\x1b[H")])
     os.close(terminal)
     _, status = os.waitpid(child, 0)
-    expect(os.waitstatus_to_exitcode(status) == 0, f"exit {os.waitstatus_to_exitcode(status)}: {data[-300:]}")
+    expect(os.waitstatus_to_exitcode(status) == 0, f"{words}: exit {os.waitstatus_to_exitcode(status)}: {data[-300:]}")
     return data
 
 
@@ -68,7 +68,7 @@ def evil_thread():
 
 @case
 def a_terminal_is_refreshed():
-    data = on_terminal("-r", "3", "-i", "1")
+    data = on_terminal("stat", "-r", "3", "-i", "1")
     expect(data.count(b"Scheduling Delays") >= 3, "fewer than 3 reports")
     expect(len(CLEAR.findall(data)) >= 2, "the screen is not cleared between reports")
 
@@ -86,7 +86,7 @@ def a_terminal_gets_one_screen_that_fits():
     try:
         first = [delay_of(hog.pid) for hog in hogs]
         start = time.monotonic()
-        data = on_terminal("-r", "5", "-i", "1", "--by", "tgid", env={"LC_ALL": "C.UTF-8"}, sizes=sizes)
+        data = on_terminal("stat", "-r", "5", "-i", "1", "--by", "tgid", env={"LC_ALL": "C.UTF-8"}, sizes=sizes)
         share = [(delay_of(hog.pid) - before) / (time.monotonic() - start) / 1e9 for hog, before in zip(hogs, first)]
     finally:
         for hog in hogs:
@@ -122,7 +122,7 @@ def a_quota_that_throttles_is_named():
             move(hog.pid, group)
             time.sleep(0.5)
             before = counts(group)
-            data = on_terminal("-r", "3", "-i", "1", sizes=[(80, 24)])
+            data = on_terminal("stat", "-r", "3", "-i", "1", sizes=[(80, 24)])
             most = [now - then for now, then in zip(counts(group), before)]
         finally:
             hog.kill()
@@ -138,7 +138,7 @@ def a_quota_that_throttles_is_named():
 @case
 def tables_come_on_a_terminal_where_they_are_asked_for():
     for words in (("--rsched",), ("-g", "latency"), ("-d",), ("-l", "1us"), ("--sort", "max"), ("--outliers", "1s")):
-        data = on_terminal("-r", "0.5", *words, sizes=[(80, 24)])
+        data = on_terminal("stat", "-r", "0.5", *words, sizes=[(80, 24)])
         expect(b"=== " in data, f"{words}: {data[:300]}")
 
 
@@ -153,7 +153,7 @@ def a_pipe_gets_plain_text_appended():
 
 @case
 def no_color_is_respected():
-    data = on_terminal("-r", "1", "-i", "1", env={"NO_COLOR": "1"})
+    data = on_terminal("stat", "-r", "1", "-i", "1", env={"NO_COLOR": "1"})
     expect(not re.search(rb"\x1b\[[0-9;]*m", data), "colours in spite of NO_COLOR")
 
 
